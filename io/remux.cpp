@@ -201,10 +201,10 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   AvOptions none;
   try {
     writer->begin(none);
-  } catch (const Error&) {
+  } catch (const Error& error) {
     if (output.error() != 0) throw;
-    throw Error(ErrorCode::bad_input, carried.source.file + ": the description of its video is damaged",
-                "the file must be whole");
+    throw Error(ErrorCode::bad_input,
+                carried.source.file + ": what it says of its streams cannot be written: " + error.what());
   }
   return writer;
 }

@@ -44,9 +44,9 @@ class SliceJob {
   Bytes rbsp;  // padded
 
  protected:
-  // Of a slice coded by CAVLC.
+  // Shows the macroblocks of a CAVLC slice to `visitor`.
   void parse(MacroblockVisitor& visitor);
-  // Of one coded by CABAC; changes the RBSP.
+  // Changes the signs of a CABAC slice in the RBSP.
   void change_signs(SignFlips& flips);
   // The address that follows the slice's last macroblock.
   int next_address() const { return next_address_; }

@@ -178,7 +178,7 @@ class CpuBackend final : public Backend {
     notifier_owner_ = std::move(notifier);
     notifier_ = notifier_owner_.get();
     notifier_owner_->signal();
-    if (needs_worker() && collected_ < sent_) arena_.enqueue([] {});  // for pictures that were sent before
+    if (needs_worker() && collected_ < sent_) arena_.enqueue([] {});  // pictures sent before need one too
   }
 
   CodedAccessUnit collect() override {

@@ -176,7 +176,7 @@ class Seals(ProtectCase):
     def test_containers_that_cannot_be_copied(self):
         packets, sets, _ = self.sealed()
         undescribed = matroska(packets, sets, WIDTH, HEIGHT).replace(b"\x63\xa2", b"\x63\xa3", 1)  # CodecPrivate
-        given = {"mkv": (undescribed, b"description"),
+        given = {"mkv": (undescribed, b"what it says of its streams"),
                  "ts": (transport_stream(packets, [0, 90000, 3600, 7200, 10800]), b"back")}
         for kind, (file, what) in given.items():
             with self.subTest(kind=kind):

@@ -64,7 +64,7 @@ struct Sealed {
   Shown pictures;
 };
 
-// Of streams with CAVLC everything is encrypted that can be, of those with CABAC the signs.
+// Encrypts all that can be encrypted: every part of CAVLC streams, the signs of CABAC streams.
 ByteVector seal(const ByteVector& plain, Profile profile) {
   const int strength = profile == Profile::baseline ? 3 : 1;
   return run_tool(*make_encryptor(key(), {encryption_strength(strength), true}), plain).stream;
