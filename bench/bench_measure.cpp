@@ -18,7 +18,7 @@
 #include "encoder/cuda/measure_picture.h"
 #include "encoder/rate_control/analyser.h"
 #include "encoder/rate_control/weight_steps.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::bench {
 namespace {
@@ -65,8 +65,8 @@ int run(const std::string& path, const std::string& size) {
   const Clip clip = read_clip(path, size);
   Config config;
   config.width = clip.width, config.height = clip.height;
-  encoder::StageParams params = encoder::stage_params(config);
-  params.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   const auto on_host = encoder::make_cpu_analyser(params);
   const auto on_device =
       encoder::cuda::make_device_analyser(params, 0, encoder::cuda::MeasureInput::kMostPictures);

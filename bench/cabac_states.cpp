@@ -22,7 +22,7 @@
 #include "encoder/cpu/ingest.h"
 #include "encoder/cpu/reconstruct_slice.h"
 #include "encoder/cpu_picture.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::bench {
 namespace {
@@ -87,10 +87,10 @@ void run(const char* path, const char* size, Preset preset, const std::vector<in
   if (std::sscanf(size, "%dx%d", &config.width, &config.height) != 2 || config.width <= 0 ||
       config.height <= 0)
     throw std::runtime_error(std::string("'") + size + "' is not a size: give WIDTHxHEIGHT");
-  const encoder::StageParams params = encoder::stage_params(config);
-  const auto matrix = core::make_colour_matrix(params.matrix_coefficients, params.full_range);
+  const encoder::StreamParams params = encoder::stream_params(config);
+  const auto matrix = core::make_colour_matrix(params.input.matrix_coefficients, params.input.full_range);
   encoder::CpuPicture picture;
-  picture.resize(params.mb_width, params.mb_height, 1);
+  picture.resize(params.format.mb_width, params.format.mb_height, 1);
   picture.transform_8x8_mode = true;
   const int chroma_width = (config.width + 1) / 2, chroma_height = (config.height + 1) / 2;
   const std::size_t luma = static_cast<std::size_t>(config.width) * static_cast<std::size_t>(config.height);

@@ -13,7 +13,7 @@
 #include "encoder/config.h"
 #include "encoder/rate_control/analyser.h"
 #include "encoder/rate_control/bits_model.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::bench {
 namespace {
@@ -54,9 +54,9 @@ void run(const char* path, const char* size, bool aq) {
   if (std::sscanf(size, "%dx%d", &config.width, &config.height) != 2 || config.width <= 0 ||
       config.height <= 0)
     throw std::runtime_error(std::string("'") + size + "' is not a size: give WIDTHxHEIGHT");
-  encoder::StageParams params = encoder::stage_params(config);
-  params.aq.reset();
-  if (aq) params.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.decisions.aq.reset();
+  if (aq) params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   const auto analyser = encoder::make_cpu_analyser(params);
   const int chroma_width = (config.width + 1) / 2, chroma_height = (config.height + 1) / 2;
   const std::size_t luma = static_cast<std::size_t>(config.width) * static_cast<std::size_t>(config.height);

@@ -19,7 +19,7 @@
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "entropy/pack/pack_batch.h"
 
 namespace cu264::bench {
@@ -28,7 +28,7 @@ namespace cu264::bench {
 class StageBench {
  public:
   StageBench(const Clip& clip, const FramePool& pool, const Config& config, int batch)
-      : params_(encoder::stage_params(config)), source_bytes_(clip.frame_bytes()), qp_(config.qp) {
+      : params_(encoder::stream_params(config)), source_bytes_(clip.frame_bytes()), qp_(config.qp) {
     std::size_t bytes = 0;
     encoder::cuda::lay_out_device(params_, batch, nullptr, bytes);
     d_allocation_ = allocate_device(bytes, 0);
@@ -47,16 +47,17 @@ class StageBench {
       upload(d_.batch[i].sources, sources);
       upload(d_.batch[i].params, pictures);
     }
-    if (params_.edge_detector) edge_guide_.emplace(*params_.edge_detector, clip.width, clip.height, batch);
+    if (params_.decisions.edge_detector)
+      edge_guide_.emplace(*params_.decisions.edge_detector, clip.width, clip.height, batch);
     packed_ = allocate_device(static_cast<std::size_t>(batch) * sizeof(entropy::PackedPicture), 0);
     entropy::launch_prepare_pack(d_.pack_scratch, nullptr);
-    if (params_.aq) {
-      encoder::cuda::launch_qp_offset_reset(params_.mb_width * params_.mb_height, d_.qp_offsets.previous,
-                                            nullptr);
+    if (params_.decisions.aq) {
+      encoder::cuda::launch_qp_offset_reset(params_.format.mb_width * params_.format.mb_height,
+                                            d_.qp_offsets.previous, nullptr);
     }
     view_.pictures = batch;
     view_.width = clip.width, view_.height = clip.height;
-    view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
+    view_.mb_width = params_.format.mb_width, view_.mb_height = params_.format.mb_height;
     view_.sources = d_.batch[0].sources;
     view_.params = d_.batch[0].params;
     view_.macroblocks = d_.macroblocks;
@@ -65,7 +66,7 @@ class StageBench {
   }
 
   void reconstruct() const {
-    encoder::cuda::launch_reconstruct(view_, view_.pictures, qp_, params_.preset,
+    encoder::cuda::launch_reconstruct(view_, view_.pictures, qp_, params_.decisions.preset,
                                       d_.batch[0].reconstruct_scratch, nullptr);
   }
   void adaptive_quantisation() const {
@@ -73,14 +74,14 @@ class StageBench {
     luma.table = view_.sources;
     if (edge_guide_) {
       edge_guide_->launch_sums(luma, view_.pictures, d_.edge_guide, d_.qp_offsets.sums, nullptr, nullptr);
-    } else if (params_.aq->mode == encoder::AqMode::steps) {
+    } else if (params_.decisions.aq->mode == encoder::AqMode::steps) {
       encoder::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.qp_offsets.sums,
                                       nullptr);
     } else {
       encoder::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures,
                                             d_.qp_offsets.sums, nullptr);
     }
-    encoder::cuda::launch_qp_offsets(*params_.aq, view_.mb_width, view_.mb_height, view_.pictures,
+    encoder::cuda::launch_qp_offsets(*params_.decisions.aq, view_.mb_width, view_.mb_height, view_.pictures,
                                      d_.qp_offsets, nullptr, view_.params);
   }
   // Computes the keystream alone. From then on code_and_pack() computes it again and codes what it encrypts.
@@ -141,11 +142,12 @@ class StageBench {
   entropy::PackedPicture* packed() const { return static_cast<entropy::PackedPicture*>(packed_.get()); }
 
   encoder::cuda::EncryptionPlan plan() const {
-    const protect::StreamKeys& keys = params_.cipher->keys();
-    return {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(), params_.cipher->parts()};
+    const protect::StreamKeys& keys = params_.protection.cipher->keys();
+    return {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
+            params_.protection.cipher->parts()};
   }
 
-  const encoder::StageParams params_;
+  const encoder::StreamParams params_;
   const std::size_t source_bytes_;  // bytes of a frame
   const int qp_;
   DeviceAllocation d_allocation_;

@@ -1,25 +1,24 @@
-// The encoder of one stream: a session in front of a backend.
+// The encoder of one stream: a session and its pipeline.
 #include "cu264/encoder.h"
 
 #include <optional>
 #include <utility>
 
 #include "encoder/encoder_access.h"
-#include "encoder/rate_control/controlled_backend.h"
+#include "encoder/open_pipeline.h"
 #include "encoder/session.h"
-#include "encoder/stages.h"
 
 namespace cu264 {
 
 struct Encoder::Impl {
   explicit Impl(const Config& config, const entropy::EntropyKernel* kernel = nullptr)
-      : entropy_kernel(kernel), session(config), opened(encoder::open_backend(config, params())) {
+      : entropy_kernel(kernel), session(config), opened(encoder::open_pipeline(config, params())) {
     describe();
   }
 
-  encoder::StageParams params() const {
-    encoder::StageParams params = session.params();
-    params.entropy_kernel = entropy_kernel;
+  encoder::StreamParams params() const {
+    encoder::StreamParams params = session.params();
+    params.execution.entropy_kernel = entropy_kernel;
     return params;
   }
 
@@ -35,61 +34,57 @@ struct Encoder::Impl {
   void begin_clip() {
     session.begin_clip();
     info.dropped = 0;
-    if (!backend().restart(params(), opened.batch)) restart();
+    if (!pipeline().restart(params(), opened.batch)) restart();
   }
 
   void submit(const Frame& frame) {
-    const core::PictureParams picture = session.next_picture(frame);
-    if (opened.controlled != nullptr) {
-      opened.controlled->submit(frame, picture, session.next_control(frame));
-    } else {
-      backend().submit(frame, picture);
-    }
+    encoder::Job job = session.next_job(frame);
+    job.frame.frame = frame;
+    pipeline().submit(std::move(job));
     session.sent(frame);
   }
 
   void flush(bool ends_clip) {
-    encoder::Backend& own = backend();
-    if (opened.controlled != nullptr) opened.controlled->release(0, ends_clip);
-    own.flush();
+    pipeline().release(0, ends_clip);
+    pipeline().flush();
   }
 
   // Waits for the oldest picture. Returns nothing if it was left out.
   std::optional<Packet> collect() {
-    std::optional<Packet> packet = session.packet_of(backend().collect());
+    std::optional<Packet> packet = session.packet_of(pipeline().collect());
     info.dropped = session.dropped();
     return packet;
   }
 
   void restart() {
-    encoder::restart_backend(session.config(), params(), opened);
-    if (listens) backend().notify(notifier);
+    encoder::reopen_pipeline(session.config(), params(), opened);
+    if (listens) pipeline().notify(notifier);
     describe();
   }
 
-  encoder::Backend& backend() const {
-    if (!opened.backend) {
+  encoder::Pipeline& pipeline() const {
+    if (!opened.pipeline) {
       throw Error(ErrorCode::invalid_argument, "the encoder is used after an error",
                   "destroy it, and open another one");
     }
-    return *opened.backend;
+    return *opened.pipeline;
   }
 
   encoder::Notifier& listen() {
     if (!notifier) notifier = std::make_shared<encoder::Notifier>();
-    if (!listens) backend().notify(notifier);
+    if (!listens) pipeline().notify(notifier);
     listens = true;
     return *notifier;
   }
 
-  bool full() const { return session.pending() >= static_cast<std::size_t>(backend().capacity()); }
+  bool full() const { return session.pending() >= static_cast<std::size_t>(pipeline().capacity()); }
 
   const entropy::EntropyKernel* const entropy_kernel;
   encoder::Session session;
-  encoder::OpenedBackend opened;
+  encoder::OpenedPipeline opened;
   EncoderInfo info;
   std::shared_ptr<encoder::Notifier> notifier;  // null until somebody waits
-  bool listens = false;                         // the backend knows the notifier
+  bool listens = false;                         // the pipeline knows the notifier
   bool draining = false;                        // no frame is taken while packets are left
 };
 
@@ -125,7 +120,7 @@ std::optional<Packet> Encoder::receive() {
   encoder::Session& session = impl_->session;
   while (session.pending() > 0) {
     const bool waits = impl_->full() || session.flushed() || impl_->draining;
-    if (!waits && !impl_->backend().ready()) return std::nullopt;
+    if (!waits && impl_->pipeline().poll() != encoder::State::ready) return std::nullopt;
     if (auto packet = impl_->collect()) return packet;
   }
   session.check_marks();
@@ -146,12 +141,12 @@ std::optional<Packet> Encoder::receive(std::chrono::nanoseconds timeout) {
       session.check_marks();
       return std::nullopt;
     }
-    encoder::Backend& backend = impl_->backend();
-    if (backend.ready()) {
+    encoder::Pipeline& pipeline = impl_->pipeline();
+    if (pipeline.poll() == encoder::State::ready) {
       if (auto packet = impl_->collect()) return packet;
       continue;
     }
-    if (!in_time || !backend.working()) return std::nullopt;
+    if (!in_time || !pipeline.will_signal()) return std::nullopt;
     in_time = notifier.wait(seen, deadline);
   }
 }

@@ -4,15 +4,9 @@
 #include <memory>
 
 #include "cu264/frame.h"
-#include "encoder/written.h"
+#include "encoder/held_frame.h"
 
 namespace cu264::encoder {
-
-struct HeldFrame {
-  Frame frame;
-  Written written;             // as in Backend::submit
-  std::shared_ptr<void> hold;  // keeps the frame's memory, until the picture has been collected
-};
 
 class FrameHolder {
  public:

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "encoder/frame_layout.h"
-#include "encoder/rate_control/controlled_backend.h"
 
 namespace cu264::encoder {
 namespace {
@@ -47,13 +46,12 @@ void GroupState::deliver(const std::shared_ptr<GroupStream>& stream, std::varian
   }
 }
 
-Lane::Lane(GroupState& group, LaneBackend opened, std::string key, std::chrono::microseconds longest_wait)
+Lane::Lane(GroupState& group, OpenedLane opened, BatchKind kind, std::chrono::microseconds longest_wait)
     : group_(group),
       opened_(std::move(opened)),
-      key_(std::move(key)),
+      kind_(std::move(kind)),
       longest_wait_(longest_wait),
       slots_(opened_.streams),
-      ahead_(opened_.streams),
       thread_([this] { run(); }) {}
 
 Lane::~Lane() {
@@ -102,8 +100,9 @@ void Lane::wait_for_company(Lock& lock) {
   wait_ = Wait::nothing;
 }
 
-std::vector<Lane::Taken> Lane::take(std::size_t room) {
-  std::vector<Taken> taken;
+std::vector<Job> Lane::take(std::size_t room) {
+  std::vector<Job> taken;
+  before_.clear();
   std::optional<PixelFormat> format;
   const std::size_t first = turn_;
   for (bool more = true; more && taken.size() < room;) {
@@ -112,82 +111,53 @@ std::vector<Lane::Taken> Lane::take(std::size_t room) {
       const std::size_t slot = (first + i) % slots_.size();
       const std::shared_ptr<GroupStream>& stream = slots_[slot];
       if (!stream || stream->waiting.empty()) continue;
-      GroupStream::Waiting& next = stream->waiting.front();
+      Job& next = stream->waiting.front();
       if (!format) format = batch_format(next.frame.frame.format);
       if (batch_format(next.frame.frame.format) != *format) continue;
-      taken.push_back({stream, std::move(next.frame), next.params, next.control, std::nullopt});
+      taken.push_back(std::move(next));
       stream->waiting.pop_front();
+      if (before_.empty() || before_.back() != stream) before_.push_back(stream);
       --waiting_;
-      ++stream->in_lane;
+      ++stream->in_lane, ++in_pipeline_;
       turn_ = slot + 1;
       more = true;
     }
-  }
-  before_.clear();
-  for (const Taken& picture : taken) {
-    if (before_.empty() || before_.back() != picture.stream) before_.push_back(picture.stream);
   }
   return taken;
 }
 
 // A stream that is encrypted or marked has the lane to itself, and its keys change from clip to clip.
-void Lane::restart_for(Taken& picture) {
-  if (picture.params.index != 0) return;
-  std::optional<StageParams> params;
+void Lane::restart_for(const Job& job) {
+  if (job.picture.index != 0) return;
+  std::optional<StreamParams> params;
   {
     const std::lock_guard lock(group_.mutex);
-    params = std::exchange(picture.stream->next_clip, std::nullopt);
+    params = std::exchange(slots_[job.picture.stream]->next_clip, std::nullopt);
   }
   if (!params) return;
-  params->streams = static_cast<int>(opened_.streams);
-  params->sleeps = true;
-  if (!opened_.backend->restart(*params, opened_.batch)) {
+  params->execution.streams = static_cast<int>(opened_.streams);
+  params->execution.sleeps = true;
+  if (!opened_.pipeline->restart(*params, opened_.batch)) {
     throw Error(ErrorCode::encode_failure, "a backend does not take the next clip");
   }
 }
 
-void Lane::submit(std::vector<Taken> taken) {
-  std::vector<Taken*> pictures;  // where fail() finds them, too
-  pictures.reserve(taken.size());
-  for (Taken& picture : taken)
-    pictures.push_back(&ahead_[picture.params.stream].emplace_back(std::move(picture)));
-  ahead_pictures_ += taken.size();
-  for (Taken* const picture : pictures) {
-    const std::size_t slot = picture->params.stream;
-    restart_for(*picture);
-    int released = 0;
-    try {
-      const HeldFrame& held = picture->frame;
-      if (opened_.controlled != nullptr) {
-        released = opened_.controlled->submit(held.frame, picture->params, picture->control, held.written);
-      } else {
-        opened_.backend->submit(held.frame, picture->params, held.written);
-        released = 1;
-      }
-    } catch (...) {
-      picture->error = as_error(std::current_exception());
-    }
-    move_released(slot, released);
+void Lane::submit(std::vector<Job> jobs) {
+  for (Job& job : jobs) {
+    restart_for(job);
+    opened_.pipeline->submit(std::move(job));
   }
-  opened_.backend->flush();
-}
-
-void Lane::move_released(std::size_t slot, int released) {
-  std::deque<Taken>& ahead = ahead_[slot];
-  // The backend does not know those with errors.
-  for (; !ahead.empty() && (released > 0 || ahead.front().error); --ahead_pictures_) {
-    if (!ahead.front().error) --released;
-    in_flight_.push_back(std::move(ahead.front()));
-    ahead.pop_front();
-  }
+  opened_.pipeline->flush();
 }
 
 bool Lane::has_ended(std::size_t slot) const {
-  return !ahead_[slot].empty() && (stop_ || slots_[slot]->ends());
+  const auto stream = static_cast<std::uint32_t>(slot);
+  return opened_.pipeline->ahead(stream) > 0 && (stop_ || slots_[slot]->ends());
 }
 
 bool Lane::any_has_ended() const {
-  for (std::size_t slot = 0; ahead_pictures_ > 0 && slot < slots_.size(); ++slot) {
+  if (failure_ || in_pipeline_ == opened_.pipeline->released()) return false;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     if (has_ended(slot)) return true;
   }
   return false;
@@ -200,9 +170,8 @@ void Lane::release_ended(Lock& lock) {
     if (has_ended(slot)) ended.push_back(slot);
   }
   without_lock(lock, [&] {
-    for (const std::size_t slot : ended)
-      move_released(slot, opened_.controlled->release(static_cast<std::uint32_t>(slot), true));
-    opened_.backend->flush();
+    for (const std::size_t slot : ended) opened_.pipeline->release(static_cast<std::uint32_t>(slot), true);
+    opened_.pipeline->flush();
   });
 }
 
@@ -221,37 +190,22 @@ void Lane::without_lock(Lock& lock, const Work& work) {
 }
 
 void Lane::collect_oldest(Lock& lock) {
-  Taken picture = std::move(in_flight_.front());
-  in_flight_.pop_front();
-  lock.unlock();
   CodedAccessUnit unit;
-  std::optional<Error> error = std::move(picture.error);
-  if (!error) {
-    try {
-      unit = opened_.backend->collect();
-    } catch (...) {
-      error = as_error(std::current_exception());
-    }
+  without_lock(lock, [&] { unit = opened_.pipeline->collect(); });
+  if (failure_) return;
+  const std::shared_ptr<GroupStream> owner = slots_[unit.picture.stream];
+  GroupStream& stream = *owner;
+  --stream.in_lane, --in_pipeline_;
+  std::optional<Error> error;
+  try {
+    auto packet = stream.session.packet_of(std::move(unit));
+    if (packet) group_.deliver(owner, std::move(*packet));
+    stream.info.dropped = stream.session.dropped();
+  } catch (...) {
+    error = as_error(std::current_exception());
+    group_.deliver(owner, *error);
   }
-  picture.frame = {};  // the frame is no longer read
-  lock.lock();
-  GroupStream& stream = *picture.stream;
-  const std::size_t pending = stream.session.pending();
-  if (!error) {
-    try {
-      auto packet = stream.session.packet_of(std::move(unit));
-      if (packet) group_.deliver(picture.stream, std::move(*packet));
-      stream.info.dropped = stream.session.dropped();
-    } catch (...) {
-      error = as_error(std::current_exception());
-    }
-  }
-  if (error) {
-    if (stream.session.pending() == pending) stream.session.drop_oldest();
-    group_.deliver(picture.stream, *error);
-  }
-  group_.check_end(picture.stream);
-  --stream.in_lane;
+  group_.check_end(owner);
   stream.changed.notify_all();
   group_.notifier.signal();
   // The device is lost; it will not give back the other pictures either.
@@ -260,48 +214,38 @@ void Lane::collect_oldest(Lock& lock) {
 
 void Lane::fail(Lock&, const Error& error) {
   failure_ = error;
-  const auto lose = [&](const std::shared_ptr<GroupStream>& stream) {
-    stream->session.drop_oldest();
-    group_.deliver(stream, error);
-    stream->changed.notify_all();
-  };
-  const auto lose_taken = [&](std::deque<Taken>& pictures) {
-    for (const Taken& picture : pictures) {
-      --picture.stream->in_lane;
-      lose(picture.stream);
-    }
-    pictures.clear();
-  };
-  lose_taken(in_flight_);
-  for (std::deque<Taken>& ahead : ahead_) lose_taken(ahead);
-  ahead_pictures_ = 0;
   for (const auto& stream : slots_) {
     if (!stream) continue;
-    for (std::size_t i = 0; i < stream->waiting.size(); ++i) lose(stream);
+    const std::size_t lost = std::exchange(stream->in_lane, 0) + stream->waiting.size();
     drop_waiting(*stream);
+    stream->session.lose(lost);
+    for (std::size_t i = 0; i < lost; ++i) group_.deliver(stream, error);
     stream->changed.notify_all();
   }
+  in_pipeline_ = 0;
   group_.notifier.signal();
 }
 
 void Lane::run() {
+  const Pipeline& pipeline = *opened_.pipeline;
   Lock lock(group_.mutex);
-  while (!stop_ || !in_flight_.empty() || ahead_pictures_ > 0) {
-    if (in_flight_.empty()) {
+  while (!stop_ || in_pipeline_ > 0) {
+    if (failure_ || pipeline.released() == 0) {
       wait_ = Wait::work;
       work_.wait(lock, [this] { return stop_ || waiting_ > 0 || any_has_ended(); });
       wait_ = Wait::nothing;
       if (!stop_ && opened_.batches && waiting_ > 0) wait_for_company(lock);
     }
-    const auto room = static_cast<std::size_t>(opened_.batch) - in_flight_.size();
     // Batches begin together; a backend without batches takes a picture whenever one is done.
-    const bool takes = opened_.batches ? in_flight_.empty() : room > 0;
+    const auto batch = static_cast<std::size_t>(opened_.batch);
+    const std::size_t room = batch - std::min(pipeline.released(), batch);
+    const bool takes = opened_.batches ? pipeline.released() == 0 : room > 0;
     if (!stop_ && !failure_ && takes) {
-      std::vector<Taken> taken = take(room);
+      std::vector<Job> taken = take(room);
       if (!taken.empty()) without_lock(lock, [&] { submit(std::move(taken)); });
     }
-    release_ended(lock);
-    if (!in_flight_.empty()) collect_oldest(lock);
+    if (!failure_) release_ended(lock);
+    if (!failure_ && pipeline.released() > 0) collect_oldest(lock);
   }
 }
 

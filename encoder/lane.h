@@ -1,4 +1,4 @@
-// A lane encodes pictures of streams that share batches: a backend and the thread that uses it. Whenever the
+// A lane encodes pictures of streams that share batches: a pipeline and the thread that uses it. Whenever the
 // backend is free, the thread takes what waits, one picture of each stream in turn, so a stream that floods
 // delays no other. A stream stays in its lane, so its pictures are encoded in order. Several lanes share a
 // device; while one hands out its packets or waits, the others keep the device busy.
@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -19,8 +18,8 @@
 #include "cu264/stream_group.h"
 #include "encoder/frame_holder.h"
 #include "encoder/notifier.h"
+#include "encoder/open_pipeline.h"
 #include "encoder/session.h"
-#include "encoder/stages.h"
 
 namespace cu264::encoder {
 
@@ -28,19 +27,13 @@ class Lane;
 
 // A stream of a group. The group's mutex guards it.
 struct GroupStream {
-  struct Waiting {
-    HeldFrame frame;
-    core::PictureParams params;
-    PictureControl control;  // with StageParams::controls_rate
-  };
-
   // Streams of a group share the memory of their packets.
   GroupStream(const Config& config, std::shared_ptr<PacketMemory> packet_memory)
       : session(config, std::move(packet_memory)) {}
 
   // Pictures whose packets were not received.
   std::size_t unreceived() const { return copying + waiting.size() + in_lane + results.size(); }
-  // No picture will come behind those in the lane.
+  // No picture will come after those in the lane.
   bool ends() const { return waiting.empty() && copying == 0 && (session.flushed() || closed); }
 
   StreamGroup::Stream id = 0;
@@ -49,11 +42,11 @@ struct GroupStream {
   Lane* lane = nullptr;
   std::uint32_t slot = 0;   // PictureParams::stream
   std::size_t copying = 0;  // frames that are being copied for `waiting`
-  std::deque<Waiting> waiting;
-  std::size_t in_lane = 0;  // pictures with the backend
+  std::deque<Job> waiting;
+  std::size_t in_lane = 0;  // pictures in its pipeline
   std::deque<std::variant<Packet, Error>> results;
-  std::optional<StageParams> next_clip;  // what the backend must be told before the next picture
-  bool listed = false;                   // in GroupState::ready
+  std::optional<StreamParams> next_clip;  // what the backend must be told before the next picture
+  bool listed = false;                    // in GroupState::ready
   bool closed = false;
   std::condition_variable changed;  // room, or a result
 };
@@ -71,13 +64,13 @@ struct GroupState {
 
 class Lane {
  public:
-  Lane(GroupState& group, LaneBackend opened, std::string key, std::chrono::microseconds longest_wait);
-  // Waits for the pictures that are with the backend.
+  Lane(GroupState& group, OpenedLane opened, BatchKind kind, std::chrono::microseconds longest_wait);
+  // Waits for the pictures that are in the pipeline.
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  const std::string& key() const { return key_; }
+  const BatchKind& kind() const { return kind_; }
   int device() const { return opened_.device; }
   int batch() const { return opened_.batch; }
   FrameHolder& holder() const { return *opened_.holder; }
@@ -105,13 +98,6 @@ class Lane {
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
-  struct Taken {
-    std::shared_ptr<GroupStream> stream;
-    HeldFrame frame;
-    core::PictureParams params;
-    PictureControl control;
-    std::optional<Error> error;
-  };
   using Lock = std::unique_lock<std::mutex>;
 
   void run();
@@ -121,31 +107,27 @@ class Lane {
   // soon.
   bool company_is_complete() const;
   void wait_for_company(Lock& lock);
-  std::vector<Taken> take(std::size_t room);
-  void submit(std::vector<Taken> taken);
-  // Moves pictures of a slot, which wait for no others now, from ahead_ to in_flight_.
-  void move_released(std::size_t slot, int released);
+  std::vector<Job> take(std::size_t room);
+  void submit(std::vector<Job> jobs);
   // Returns whether pictures of a stream wait for others that will not come.
   bool has_ended(std::size_t slot) const;
   bool any_has_ended() const;
   void release_ended(Lock& lock);
   template <class Work>
   void without_lock(Lock& lock, const Work& work);
-  void restart_for(Taken& picture);
+  void restart_for(const Job& job);
   void collect_oldest(Lock& lock);
   void fail(Lock& lock, const Error& error);
 
   GroupState& group_;
-  LaneBackend opened_;
-  const std::string key_;
+  OpenedLane opened_;
+  const BatchKind kind_;
   const std::chrono::microseconds longest_wait_;
   std::vector<std::shared_ptr<GroupStream>> slots_;
   std::vector<std::shared_ptr<GroupStream>> before_;  // streams of the batch before
   std::size_t waiting_ = 0;                           // pictures in all streams
   std::size_t turn_ = 0;                              // the slot that is served first
-  std::vector<std::deque<Taken>> ahead_;              // [slot]: pictures that wait for others of their stream
-  std::size_t ahead_pictures_ = 0;
-  std::deque<Taken> in_flight_;
+  std::size_t in_pipeline_ = 0;                       // pictures
   std::optional<Error> failure_;
   bool stop_ = false;
   enum class Wait { nothing, work, company } wait_ = Wait::nothing;  // what the thread waits for

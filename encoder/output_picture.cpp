@@ -8,9 +8,9 @@
 
 namespace cu264::encoder {
 
-std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StageParams& params) {
+std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StreamParams& params) {
   if (deblock) deblock_picture(picture, 2 * core::kSliceAlphaC0OffsetDiv2, 2 * core::kSliceBetaOffsetDiv2);
-  const int width = params.coded_width, height = params.coded_height;
+  const int width = params.format.coded_width, height = params.format.coded_height;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * height * 3 / 2);
   std::uint8_t* to = out.data();
   for (int c = 0; c < 3; ++c) {

@@ -94,14 +94,14 @@ Session::Session(const Config& config, std::shared_ptr<PacketMemory> packet_memo
 
 void Session::begin_clip() {
   write_headers();
-  params_ = stage_params(config_);
+  params_ = stream_params(config_);
   params_.packet_memory = packet_memory_;
   mark_check_.reset();
-  if (params_.marks) {
-    mark_message_ = params_.marks->message();
-    mark_check_.emplace(config_.watermark->key, *parameter_sets_, *params_.marks);
+  if (params_.protection.marks) {
+    mark_message_ = params_.protection.marks->message();
+    mark_check_.emplace(config_.watermark->key, *parts_.parameter_sets, *params_.protection.marks);
   }
-  if (params_.cipher) cipher_message_ = params_.cipher->message();
+  if (params_.protection.cipher) cipher_message_ = params_.protection.cipher->message();
   format_ = config_.input_format;
   sent_ = received_ = dropped_ = 0;
   new_parameter_sets_ = flushed_ = lost_ = false;
@@ -113,9 +113,9 @@ void Session::write_headers() {
   rate_ = rate_settings(config_);
   using Bytes = const std::vector<std::uint8_t>;
   headers_ = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, true));
-  parameter_sets_ = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, false));
-  const auto message = headers_->begin() + static_cast<std::ptrdiff_t>(parameter_sets_->size());
-  message_ = std::make_shared<Bytes>(message, headers_->end());
+  parts_.parameter_sets = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, false));
+  const auto message = headers_->begin() + static_cast<std::ptrdiff_t>(parts_.parameter_sets->size());
+  parts_.message = std::make_shared<Bytes>(message, headers_->end());
 }
 
 void Session::reconfigure(const ConfigChanges& changes) {
@@ -160,94 +160,96 @@ void Session::check(const Frame& frame, bool reads_device_memory) const {
   check_frame(frame, config_, format_, reads_device_memory, sent_);
 }
 
-core::PictureParams Session::next_picture(const Frame& frame) const {
-  core::PictureParams picture = picture_params(config_, sent_);
-  if (frame.qp) picture.qp = static_cast<std::uint8_t>(*frame.qp);
-  return picture;
+Job Session::next_job(const Frame& frame) const {
+  Job job;
+  job.picture = picture_params(config_, sent_);
+  if (frame.qp) job.picture.qp = static_cast<std::uint8_t>(*frame.qp);
+  job.label = {frame.pts, frame.user_data, next_headers()};
+  job.control = {rate_, frame.qp, next_overhead(job.label.headers, frame)};
+  return job;
 }
 
-PictureControl Session::next_control(const Frame& frame) const {
-  PictureControl control;
-  control.settings = rate_;
-  control.qp = frame.qp;
-  const Headers headers = next_headers();
-  const auto size_of = [](const SharedBytes& bytes) {
+Overhead Session::next_overhead(const PictureHeaders& headers, const Frame& frame) const {
+  const auto size_of = [](const PictureHeaders::Bytes& bytes) {
     return bytes ? static_cast<std::int64_t>(bytes->size()) : 0;
   };
-  control.overhead = {size_of(headers.parameter_sets), size_of(headers.message), frame.added_bytes};
+  Overhead overhead{size_of(headers.parameter_sets), size_of(headers.message), frame.added_bytes};
   if (sent_ == 0)
-    control.overhead.messages += static_cast<std::int64_t>(cipher_message_.size() + mark_message_.size());
-  return control;
+    overhead.messages += static_cast<std::int64_t>(cipher_message_.size() + mark_message_.size());
+  return overhead;
 }
 
 void Session::sent(const Frame& frame) {
   format_ = frame.format;
-  pending_.push_back({frame.pts, frame.user_data, next_headers()});
   new_parameter_sets_ = false;
-  ++sent_;
+  ++pending_, ++sent_;
 }
 
-Session::Headers Session::next_headers() const {
+PictureHeaders Session::next_headers() const {
   if (config_.headers == HeaderPlacement::separate) return {};
-  if (sent_ == 0) return {parameter_sets_, message_};
+  if (sent_ == 0) return parts_;
   const bool wanted = config_.headers == HeaderPlacement::every_packet || new_parameter_sets_;
-  return wanted ? Headers{parameter_sets_, nullptr} : Headers{};
+  return wanted ? PictureHeaders{parts_.parameter_sets, nullptr} : PictureHeaders{};
 }
 
 std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
+  const std::uint64_t index = received_++;
+  --pending_;
+  // The picture is lost, and its headers are owed, unless what follows makes a packet of it.
+  const bool was_lost = std::exchange(lost_, true);
+  owed_ = unit.label.headers.with(owed_);
+  if (unit.error) std::rethrow_exception(unit.error);
   if (unit.dropped) {
     ++dropped_;
-    drop_oldest();
     return std::nullopt;
   }
-  if (lost_ && (params_.cipher || params_.marks)) {
+  if (was_lost && (params_.protection.cipher || params_.protection.marks)) {
     throw Error(ErrorCode::encode_failure,
-                "a picture before picture " + std::to_string(received_) +
+                "a picture before picture " + std::to_string(index) +
                     " has no packet, so readers would take the keystream or the marks of another picture",
                 "end the clip with flush, and begin it again");
   }
   Packet packet;
   packet.data = std::move(unit.slices);
-  if (params_.cipher || params_.marks) place_in_front(packet.data, std::exchange(unit.front, 0), {});
+  if (params_.protection.cipher || params_.protection.marks)
+    place_in_front(packet.data, std::exchange(unit.front, 0), {});
   packet.device_data = unit.device_slices;
-  packet.index = received_;
-  packet.pts = pending_.front().pts;
-  packet.user_data = pending_.front().user_data;
+  packet.index = index;
+  packet.pts = unit.label.pts;
+  packet.user_data = unit.label.user_data;
   packet.stats = unit.stats;
   packet.reconstruction = std::move(unit.reconstruction);
   packet.edges = std::move(unit.edges);
   // The check works on encrypted packets too, because encryption does not move what carries marks.
   if (mark_check_) {
-    if (received_ == 0) packet.data.insert(packet.data.begin(), mark_message_.begin(), mark_message_.end());
+    if (index == 0) packet.data.insert(packet.data.begin(), mark_message_.begin(), mark_message_.end());
     mark_check_->picture(packet.data);
   }
-  if (received_ == 0 && !cipher_message_.empty()) {
+  if (index == 0 && !cipher_message_.empty()) {
     const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
     packet.data.insert(behind, cipher_message_.begin(), cipher_message_.end());
   }
   // The buffering period is the first of all SEI messages (H.264 7.4.1.2.3).
   std::vector<std::uint8_t> before = std::move(unit.hrd_messages);
-  const Headers headers = pending_.front().headers.with(owed_);
-  if (const SharedBytes& sets = headers.parameter_sets)
+  const PictureHeaders headers = std::exchange(owed_, {});
+  if (const PictureHeaders::Bytes& sets = headers.parameter_sets)
     before.insert(before.begin(), sets->begin(), sets->end());
-  if (const SharedBytes& message = headers.message)
+  if (const PictureHeaders::Bytes& message = headers.message)
     before.insert(before.end(), message->begin(), message->end());
   place_in_front(packet.data, unit.front, before);
-  pending_.pop_front();
-  ++received_;
-  owed_ = {};
+  lost_ = was_lost;
   return packet;
 }
 
 void Session::check_marks() const {
-  if (mark_check_ && !lost_ && flushed_ && pending_.empty() && received_ > 0) mark_check_->finish();
+  if (mark_check_ && !lost_ && flushed_ && pending_ == 0 && received_ > 0) mark_check_->finish();
 }
 
-void Session::drop_oldest() {
+void Session::lose(std::size_t pictures) {
+  if (pictures == 0) return;
   lost_ = true;
-  owed_ = pending_.front().headers.with(owed_);
-  pending_.pop_front();
-  ++received_;
+  pending_ -= pictures;
+  received_ += pictures;
 }
 
 }  // namespace cu264::encoder

@@ -4,15 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cu264/encoder.h"
-#include "encoder/rate_control/rate_settings.h"
-#include "encoder/stages.h"
+#include "encoder/backend.h"
 #include "protect/mark_check.h"
 
 namespace cu264::encoder {
@@ -29,7 +27,7 @@ class Session {
   // The headers of the clip that is being encoded.
   const std::vector<std::uint8_t>& headers() const { return *headers_; }
   // Returns what a backend needs for the clip that is being encoded.
-  const StageParams& params() const { return params_; }
+  const StreamParams& params() const { return params_; }
 
   // Applies changes. Throws Error(invalid_argument) for changes that need the end of a clip before it has
   // come, and for values that validate() refuses; nothing has changed then.
@@ -37,71 +35,53 @@ class Session {
 
   // Throws an Error if the next picture cannot be this frame.
   void check(const Frame& frame, bool reads_device_memory) const;
-  // The parameters of the next picture.
-  core::PictureParams next_picture(const Frame& frame) const;
-  // Returns what the next picture is planned with, if StageParams::controls_rate.
-  PictureControl next_control(const Frame& frame) const;
-  // The frame was handed to the backend.
+  // The next picture's job, as for a session of one stream: the caller sets its frame. `sent` follows.
+  Job next_job(const Frame& frame) const;
+  // The frame was handed over.
   void sent(const Frame& frame);
-  // The packet of the oldest picture that was sent; none if it was left out. Throws Error(encode_failure) if
-  // the clip is encrypted or marked and a picture before has no packet: readers count the pictures.
+  // The packet of a picture; none if it was left out. Pictures come in the order in which they were sent.
+  // Throws the picture's error, and Error(encode_failure) if the clip is encrypted or marked and a picture
+  // before has no packet: readers count the pictures. The picture counts as received all the same.
   std::optional<Packet> packet_of(CodedAccessUnit&& unit);
   // Throws Error(bad_input) if the clip has ended and was too short for its watermark. Whether a packet is
   // the last one is not known if it was made before flush(), so this is to be called when no packet is left.
   void check_marks() const;
-  // The oldest picture that was sent has no packet.
-  void drop_oldest();
+  // Pictures that were sent will not come back.
+  void lose(std::size_t pictures);
 
-  std::size_t pending() const { return pending_.size(); }  // pictures sent whose packets were not made
-  std::uint64_t pictures_sent() const { return sent_; }    // of the clip
-  std::uint64_t dropped() const { return dropped_; }       // pictures of the clip that were left out
+  std::size_t pending() const { return pending_; }    // pictures sent whose packets were not made
+  std::uint64_t dropped() const { return dropped_; }  // pictures of the clip that were left out
 
   void flush() { flushed_ = true; }
   bool flushed() const { return flushed_; }
   // True between two clips: a picture that is sent then is the first of the next clip.
-  bool between_clips() const { return pending_.empty() && (flushed_ || sent_ == 0); }
+  bool between_clips() const { return pending_ == 0 && (flushed_ || sent_ == 0); }
   // Makes everything as a new session has it, with new nonces for what is encrypted or marked. To be called
   // between two clips.
   void begin_clip();
 
  private:
-  using SharedBytes = std::shared_ptr<const std::vector<std::uint8_t>>;
-  // The headers that precede a picture; null: nothing.
-  struct Headers {
-    SharedBytes parameter_sets;
-    SharedBytes message;  // names the encoder
-
-    // Together with what pictures that were left out had; Overhead::with counts these bytes.
-    Headers with(const Headers& owed) const {
-      return {parameter_sets ? parameter_sets : owed.parameter_sets, message ? message : owed.message};
-    }
-  };
-  struct Pending {
-    std::int64_t pts = 0;
-    void* user_data = nullptr;
-    Headers headers;
-  };
-
   void write_headers();
-  Headers next_headers() const;
+  PictureHeaders next_headers() const;
+  Overhead next_overhead(const PictureHeaders& headers, const Frame& frame) const;
 
   Config config_;
   const std::shared_ptr<PacketMemory> packet_memory_;
   EncoderInfo info_;
-  StageParams params_;
+  StreamParams params_;
   RateSettings rate_;
-  SharedBytes headers_;
-  SharedBytes parameter_sets_, message_;      // the parts of headers_
+  PictureHeaders::Bytes headers_;
+  PictureHeaders parts_;                      // the parts of headers_
   std::vector<std::uint8_t> cipher_message_;  // before the first slice
   std::vector<std::uint8_t> mark_message_;    // of the watermark, before the first slice
   std::optional<protect::MarkCheck> mark_check_;
-  std::deque<Pending> pending_;
+  std::size_t pending_ = 0;
   std::optional<PixelFormat> format_;  // of the frames, once it is known
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;
   bool new_parameter_sets_ = false;  // go before the next picture
-  Headers owed_;                     // of pictures without a packet: they go before the next one that has one
+  PictureHeaders owed_;              // of pictures without a packet: they go before the next one that has one
   bool lost_ = false;                // there are pictures without a packet
   bool flushed_ = false;
 };

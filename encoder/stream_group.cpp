@@ -12,7 +12,7 @@
 
 namespace cu264 {
 
-using encoder::GroupStream, encoder::Lane, encoder::Notifier, encoder::StageParams;
+using encoder::GroupStream, encoder::Lane, encoder::Notifier, encoder::StreamParams;
 
 namespace {
 
@@ -32,40 +32,6 @@ void validate(const StreamGroupConfig& config) {
   execution.backend = config.backend, execution.threads = config.threads;
   execution.batch = config.batch, execution.devices = config.devices;
   encoder::validate(execution);
-}
-
-template <class Add>
-void add_detector(const canny::Params& detector, const Add& add) {
-  add(detector.sigma_tenths), add(static_cast<int>(detector.partition)), add(detector.density_scaling);
-  add(detector.noise_floor), add(detector.fixed ? detector.fixed->low : -1);
-  add(detector.fixed ? detector.fixed->high : -1), add(static_cast<int>(detector.candidates.size()));
-  for (const int candidate : detector.candidates) add(candidate);
-}
-
-// Streams with the same key share batches.
-std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
-  std::string key;
-  const auto add = [&](int value) { key += std::to_string(value) + " "; };
-  add(params.width), add(params.height), add(static_cast<int>(params.preset)), add(params.slices);
-  add(params.cabac), add(params.transform_8x8_mode);
-  add(static_cast<int>(params.entropy)), add(static_cast<int>(params.packing));
-  if (params.scaling_lists != ScalingLists{}) {
-    for (const int weight : params.scaling_lists.luma4x4) add(weight);
-    for (const int weight : params.scaling_lists.cb4x4) add(weight);
-    for (const int weight : params.scaling_lists.cr4x4) add(weight);
-    for (const int weight : params.scaling_lists.luma8x8) add(weight);
-  }
-  add(params.aq ? static_cast<int>(params.aq->mode) : -1), add(params.aq ? params.aq->strength : 0);
-  add(params.aq && params.aq->remembers);
-  if (params.edge_detector) add_detector(*params.edge_detector, add);
-  add(params.edge_maps);
-  add(params.controls_rate), add(params.codes_again);
-  add(params.reconstruction);
-  const bool rgb = params.input_format && encoder::is_rgb(*params.input_format);
-  if (rgb)
-    add(static_cast<int>(*params.input_format)), add(params.matrix_coefficients), add(params.full_range);
-  if (params.cipher || params.marks) key += "stream " + std::to_string(stream);
-  return key;
 }
 
 }  // namespace
@@ -89,7 +55,7 @@ struct StreamGroup::Impl {
     Lane* lane = nullptr;            // null: there is none yet
     std::optional<int> new_lane_on;  // a device for another one
   };
-  Placement place(const std::string& key, const std::vector<int>& allowed, bool shared) const {
+  Placement place(const encoder::BatchKind& kind, const std::vector<int>& allowed, bool shared) const {
     const bool many = shared && choice.name == "cuda";
     const auto most = static_cast<std::size_t>(many ? config.batches_in_flight : 1);
     std::map<int, std::size_t> lanes_on, streams_on;
@@ -97,7 +63,7 @@ struct StreamGroup::Impl {
     for (const auto& lane : lanes) {
       streams_on[lane->device()] += lane->streams();
       const bool suits =
-          lane->key() == key && std::count(allowed.begin(), allowed.end(), lane->device()) != 0;
+          shared && lane->kind() == kind && std::count(allowed.begin(), allowed.end(), lane->device()) != 0;
       if (!suits || lane->failure()) continue;
       ++lanes_on[lane->device()];
       const bool better = placement.lane == nullptr || lane->streams() < placement.lane->streams();
@@ -124,7 +90,7 @@ struct StreamGroup::Impl {
     return {device};
   }
 
-  Lane* open_lane(const StageParams& params, const std::string& key, const Placement& placement, bool shared);
+  Lane* open_lane(const StreamParams& params, const Placement& placement, bool shared);
   Stream open(const Config& stream_config);
   void check_open(const GroupStream& stream) const {
     if (stream.closed) {
@@ -136,7 +102,7 @@ struct StreamGroup::Impl {
                      Notifier::Deadline deadline) const;
   bool has_room(const GroupStream& stream) const {
     const bool draining = stream.session.flushed() && stream.session.pending() + stream.copying > 0;
-    const int held = config.queue + stream.session.params().lookahead;
+    const int held = config.queue + stream.session.params().pacing.lookahead;
     return !draining && stream.unreceived() < static_cast<std::size_t>(held);
   }
 
@@ -151,13 +117,12 @@ struct StreamGroup::Impl {
 };
 
 // Null if there is no memory for another lane, but there is one that serves.
-Lane* StreamGroup::Impl::open_lane(const StageParams& params, const std::string& key,
-                                   const Placement& placement, bool shared) {
+Lane* StreamGroup::Impl::open_lane(const StreamParams& params, const Placement& placement, bool shared) {
   try {
     const int side_by_side = shared ? config.batches_in_flight : 1;
     lanes.push_back(std::make_unique<Lane>(
-        state, encoder::open_lane(choice, params, *placement.new_lane_on, shared, side_by_side), key,
-        config.longest_wait));
+        state, encoder::open_lane(choice, params, *placement.new_lane_on, shared, side_by_side),
+        batch_kind(params), config.longest_wait));
     return lanes.back().get();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory || placement.lane == nullptr) throw;
@@ -174,17 +139,16 @@ StreamGroup::Stream StreamGroup::Impl::open(const Config& stream_config) {
   }
   const auto stream = std::make_shared<GroupStream>(own, packet_memory);
   const std::vector<int> allowed = allowed_devices(own);
-  const StageParams& params = stream->session.params();
-  const bool shared = !params.cipher && !params.marks;
+  const StreamParams& params = stream->session.params();
+  const bool shared = !params.protection;
   const std::lock_guard opening(lanes_mutex);
   std::unique_lock lock(state.mutex);
   stream->id = next++;
-  const std::string key = batch_key(params, stream->id);
-  const Placement placement = place(key, allowed, shared);
+  const Placement placement = place(batch_kind(params), allowed, shared);
   Lane* lane = placement.lane;
   if (placement.new_lane_on) {
     lock.unlock();  // the other streams go on meanwhile
-    if (Lane* const added = open_lane(params, key, placement, shared)) lane = added;
+    if (Lane* const added = open_lane(params, placement, shared)) lane = added;
     lock.lock();
   }
   lane->add(stream);
@@ -239,16 +203,15 @@ bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds
   encoder::Session& session = stream->session;
   if (session.flushed()) {
     session.begin_clip();
-    const bool has_keys = session.params().cipher || session.params().marks;
-    if (has_keys) stream->next_clip = session.params();
+    if (session.params().protection) stream->next_clip = session.params();
   }
   session.check(frame, stream->lane->reads_device_memory());
   ++stream->copying;
   encoder::FrameHolder& holder = stream->lane->holder();
   lock.unlock();
-  GroupStream::Waiting picture;
+  encoder::HeldFrame held;
   try {
-    picture.frame = holder.hold(frame);
+    held = holder.hold(frame);
   } catch (...) {
     lock.lock();
     --stream->copying;
@@ -261,11 +224,11 @@ bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds
   stream->changed.notify_all();
   impl_->check_open(*stream);
   if (stream->lane->failure()) throw Error(*stream->lane->failure());
-  picture.params = session.next_picture(frame);
-  picture.params.stream = stream->slot;
-  if (session.params().controls_rate) picture.control = session.next_control(frame);
+  encoder::Job job = session.next_job(frame);
+  job.frame = std::move(held);
+  job.picture.stream = stream->slot;
   session.sent(frame);
-  stream->waiting.push_back(std::move(picture));
+  stream->waiting.push_back(std::move(job));
   stream->lane->picture_waits();
   return true;
 }

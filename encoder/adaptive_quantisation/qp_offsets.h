@@ -100,6 +100,8 @@ struct AqParams {
   // Says whether offsets depend on those of the stream's picture before. Without this, a picture that is
   // coded again has the same offsets again.
   bool remembers = true;
+
+  bool operator==(const AqParams&) const = default;
 };
 
 // Computes on the host an offset for each macroblock in raster order, for a picture of width x height and its

@@ -53,17 +53,18 @@ class CpuAnalysedFrame final : public AnalysedFrame {
 
 class CpuAnalyser final : public Analyser {
  public:
-  explicit CpuAnalyser(const StageParams& params)
+  explicit CpuAnalyser(const StreamParams& params)
       : params_(params),
-        matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
-        arena_(params.threads > 0 ? params.threads : tbb::task_arena::automatic, 1) {}
+        matrix_(core::make_colour_matrix(params.input.matrix_coefficients, params.input.full_range)),
+        arena_(params.execution.threads > 0 ? params.execution.threads : tbb::task_arena::automatic, 1) {}
 
   std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written) override {
     std::unique_ptr<CpuPicture> copy = take();
     ingest(frame, *copy, matrix_);
     core::PictureMeasure measure;
-    arena_.execute(
-        [&] { tbb::this_task_arena::isolate([&] { measure = measure_planes(copy->source, params_.aq); }); });
+    arena_.execute([&] {
+      tbb::this_task_arena::isolate([&] { measure = measure_planes(copy->source, params_.decisions.aq); });
+    });
     return std::make_unique<CpuAnalysedFrame>(frame, std::move(copy), copies_, measure);
   }
 
@@ -80,12 +81,12 @@ class CpuAnalyser final : public Analyser {
     auto copy = std::make_unique<CpuPicture>();
     for (int plane = 0; plane < 3; ++plane) {
       const int side = plane == 0 ? 16 : 8;
-      copy->source[plane].resize(params_.mb_width * side, params_.mb_height * side);
+      copy->source[plane].resize(params_.format.mb_width * side, params_.format.mb_height * side);
     }
     return copy;
   }
 
-  const StageParams params_;
+  const StreamParams params_;
   const core::ColourMatrix matrix_;
   tbb::task_arena arena_;
   const std::shared_ptr<Copies> copies_ = std::make_shared<Copies>();
@@ -93,7 +94,7 @@ class CpuAnalyser final : public Analyser {
 
 }  // namespace
 
-std::unique_ptr<Analyser> make_cpu_analyser(const StageParams& params) {
+std::unique_ptr<Analyser> make_cpu_analyser(const StreamParams& params) {
   return std::make_unique<CpuAnalyser>(params);
 }
 

@@ -19,12 +19,12 @@
 #include "core/cabac_encoder.h"
 #include "core/nal.h"
 #include "core/slice_header.h"
+#include "encoder/backend.h"
 #include "encoder/cpu/ingest.h"
 #include "encoder/cpu/reconstruct_slice.h"
 #include "encoder/cpu_picture.h"
 #include "encoder/headers.h"
 #include "encoder/output_picture.h"
-#include "encoder/stages.h"
 #include "entropy/cabac/cabac_slice_coder.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "vision/backend.h"
@@ -48,9 +48,8 @@ struct PictureInFlight {
   core::PictureParams params;
   std::vector<SliceWork> slices;
   std::vector<std::uint8_t> nal_units;
-  std::vector<std::uint8_t> edges;  // with StageParams::edge_maps
+  std::vector<std::uint8_t> edges;  // with Outputs::edge_maps
   CodedAccessUnit unit;
-  std::exception_ptr error;
   std::atomic<int> slices_left = 0;
   std::atomic<bool> done = false;
   tbb::task_group tasks;  // one for each slice, but any task may take any slice, by ticket
@@ -81,7 +80,7 @@ void append_zero_words(std::uint64_t bins, std::size_t bytes, int macroblocks,
 // Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
 // its memory.
 CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp,
-                     int macroblocks, const StageParams& params) {
+                     int macroblocks, const StreamParams& params) {
   CodedAccessUnit unit;
   unit.stats.qp = qp;
   scratch.clear();
@@ -103,8 +102,8 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     unit.stats.residual_bits += slice.stats.residual_bits;
   }
   append_zero_words(bins, nal_bytes, macroblocks, scratch);
-  unit.front = params.front_room;
-  unit.slices = params.packet_memory->take(unit.front + std::max(scratch.size(), params.packet_room) +
+  unit.front = params.pacing.front_room;
+  unit.slices = params.packet_memory->take(unit.front + std::max(scratch.size(), params.pacing.packet_room) +
                                            kRoomForMessages);
   unit.slices.resize(unit.front);
   unit.slices.insert(unit.slices.end(), scratch.begin(), scratch.end());
@@ -113,27 +112,27 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(const StageParams& params)
+  explicit CpuBackend(const StreamParams& params)
       : params_(params),
-        matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
-        threads_(usable_threads(params.threads)),
+        matrix_(core::make_colour_matrix(params.input.matrix_coefficients, params.input.full_range)),
+        threads_(usable_threads(params.execution.threads)),
         arena_(threads_, 1),
-        in_flight_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))),
-        qp_offsets_(static_cast<std::size_t>(params.streams)) {
+        in_flight_(static_cast<std::size_t>(pictures_in_flight(threads_, params.format.slices))),
+        qp_offsets_(static_cast<std::size_t>(params.execution.streams)) {
     check_streams(params);
     for (PictureInFlight& work : in_flight_) {
-      work.picture.resize(params.mb_width, params.mb_height, params.slices);
-      work.picture.transform_8x8_mode = params.transform_8x8_mode;
-      work.picture.cabac = params.cabac;
-      work.picture.scaling_lists = params.scaling_lists;
-      work.slices.resize(static_cast<std::size_t>(params.slices));
-      for (int s = 0; s < params.slices; ++s) {
-        const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
-                         core::slice_first_row(s, params.slices, params.mb_height);
+      work.picture.resize(params.format.mb_width, params.format.mb_height, params.format.slices);
+      work.picture.transform_8x8_mode = params.format.transform_8x8_mode;
+      work.picture.cabac = params.format.cabac;
+      work.picture.scaling_lists = params.format.scaling_lists;
+      work.slices.resize(static_cast<std::size_t>(params.format.slices));
+      for (int s = 0; s < params.format.slices; ++s) {
+        const int rows = core::slice_first_row(s + 1, params.format.slices, params.format.mb_height) -
+                         core::slice_first_row(s, params.format.slices, params.format.mb_height);
         SliceWork& slice = work.slices[static_cast<std::size_t>(s)];
-        const int macroblocks = rows * params.mb_width;
-        slice.capacity = params.cabac ? entropy::max_cabac_slice_rbsp_bytes(macroblocks)
-                                      : entropy::max_slice_rbsp_bytes(macroblocks);
+        const int macroblocks = rows * params.format.mb_width;
+        slice.capacity = params.format.cabac ? entropy::max_cabac_slice_rbsp_bytes(macroblocks)
+                                             : entropy::max_slice_rbsp_bytes(macroblocks);
         slice.payload.reset(new std::uint8_t[slice.capacity]);
       }
     }
@@ -150,29 +149,32 @@ class CpuBackend final : public Backend {
 
   int capacity() const override { return static_cast<int>(in_flight_.size()); }
 
-  void submit(const Frame& frame, const core::PictureParams& params, Written) override {
+  void submit(const Job& job) override {
+    const core::PictureParams& params = job.picture;
     check_picture(params, params_);
-    PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
-    ingest(frame, work.picture, matrix_);
+    PictureInFlight& work = in_flight_[sent_ % in_flight_.size()];
+    ingest(job.frame.frame, work.picture, matrix_);
     set_qp_offsets(work.picture, params);
-    if (params_.edge_maps) work.edges = edges_;
-    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
+    if (params_.outputs.edge_maps) work.edges = edges_;
+    if (params_.protection.marks)
+      params_.protection.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
     work.params = params;
-    work.slices_left = params_.slices;
+    work.slices_left = params_.format.slices;
     work.done = false;
-    submitted_ += static_cast<std::uint64_t>(params_.slices);
+    ++sent_;
+    submitted_ += static_cast<std::uint64_t>(params_.format.slices);
     begin_slices(work);
     if (threads_ == 1) signal();
   }
 
   void flush() override {}  // pictures start at once: there are no batches
 
-  // With a single thread the work is done in collect().
-  bool ready() const override {
-    return collected_ < sent_ && (threads_ == 1 || in_flight_[collected_ % in_flight_.size()].done);
+  State poll() override {
+    if (collected_ == sent_) return State::idle;
+    // With a single thread the work is done in collect().
+    const bool ready = threads_ == 1 || in_flight_[collected_ % in_flight_.size()].done;
+    return ready ? State::ready : State::working;
   }
-
-  bool working() override { return collected_ < sent_; }
 
   void notify(std::shared_ptr<Notifier> notifier) override {
     notifier_owner_ = std::move(notifier);
@@ -186,19 +188,13 @@ class CpuBackend final : public Backend {
     arena_.execute([&] { work.tasks.wait(); });
     work.done.wait(
         false);  // a task of a later picture may have taken a slice of this one and still be encoding it
-    if (work.error) std::rethrow_exception(std::exchange(work.error, nullptr));
-    return std::move(work.unit);
+    return std::exchange(work.unit, {});
   }
 
   // Another size is opened anew: its memory costs little on the host.
-  bool restart(const StageParams& params, int) override {
-    const bool same_memory = params.width == params_.width && params.height == params_.height &&
-                             params.slices == params_.slices && params.threads == params_.threads &&
-                             params.streams == params_.streams && params.cabac == params_.cabac &&
-                             params.transform_8x8_mode == params_.transform_8x8_mode &&
-                             params.scaling_lists == params_.scaling_lists;
-    if (!same_memory) return false;
-    const bool same_detector = params.edge_detector == params_.edge_detector;
+  bool restart(const StreamParams& params, int) override {
+    if (params.format != params_.format || params.execution != params_.execution) return false;
+    const bool same_detector = params.decisions.edge_detector == params_.decisions.edge_detector;
     params_ = params;
     prepare_marks();
     if (!same_detector) open_detector();
@@ -215,34 +211,36 @@ class CpuBackend final : public Backend {
     const auto encode = [this] { encode_next(); };
     const int enqueued = needs_worker() ? 1 : 0;
     arena_.execute([&] {
-      for (int s = enqueued; s < params_.slices; ++s) work.tasks.run(encode);
+      for (int s = enqueued; s < params_.format.slices; ++s) work.tasks.run(encode);
     });
     if (enqueued > 0) arena_.enqueue(work.tasks.defer(encode));
   }
 
   void set_qp_offsets(CpuPicture& picture, const core::PictureParams& params) {
     picture.qp_offsets.clear();
-    if (!params_.aq) return;
-    if (params_.aq->mode != AqMode::none) {
+    if (!params_.decisions.aq) return;
+    if (params_.decisions.aq->mode != AqMode::none) {
       // A stream's pictures come in order, and the offsets of each may depend on those of the picture before.
       std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
       if (params.index == 0) qp_offsets.clear();
       const Plane& luma = picture.source[0];
-      if (detector_) detector_->detect({{luma.row(0), luma.width}, {edges_.data(), params_.width}});
+      if (detector_) detector_->detect({{luma.row(0), luma.width}, {edges_.data(), params_.format.width}});
       arena_.execute([&] { tbb::this_task_arena::isolate([&] { compute_qp_offsets(luma, qp_offsets); }); });
       picture.qp_offsets = qp_offsets;
     } else if (params.raised_rows > 0) {
       picture.qp_offsets.assign(picture.macroblocks.size(), 0);
     }
-    if (params.raised_rows > 0) raise_rows(params, params_.mb_width, params_.mb_height, picture.qp_offsets);
+    if (params.raised_rows > 0)
+      raise_rows(params, params_.format.mb_width, params_.format.mb_height, picture.qp_offsets);
   }
 
   void compute_qp_offsets(const Plane& luma, std::vector<std::int8_t>& qp_offsets) const {
-    if (params_.aq->mode == AqMode::steps) {
-      step_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height, qp_offsets);
+    if (params_.decisions.aq->mode == AqMode::steps) {
+      step_qp_offsets(*params_.decisions.aq, luma.row(0), luma.width, params_.format.mb_width,
+                      params_.format.mb_height, qp_offsets);
     } else {
-      edge_map_qp_offsets(*params_.aq, luma.row(0), luma.width, detector_ ? edges_.data() : nullptr,
-                          params_.width, params_.width, params_.height, qp_offsets);
+      edge_map_qp_offsets(*params_.decisions.aq, luma.row(0), luma.width, detector_ ? edges_.data() : nullptr,
+                          params_.format.width, params_.format.width, params_.format.height, qp_offsets);
     }
   }
 
@@ -250,23 +248,25 @@ class CpuBackend final : public Backend {
   // edges are there.
   void open_detector() {
     detector_.reset();
-    if (!params_.edge_detector) return;
-    edges_.resize(static_cast<std::size_t>(params_.width) * static_cast<std::size_t>(params_.height));
-    detector_ = vision::open_cpu_detector(vision::canny_params(*params_.edge_detector), params_.width,
-                                          params_.height, params_.threads);
+    if (!params_.decisions.edge_detector) return;
+    edges_.resize(static_cast<std::size_t>(params_.format.width) *
+                  static_cast<std::size_t>(params_.format.height));
+    detector_ =
+        vision::open_cpu_detector(vision::canny_params(*params_.decisions.edge_detector),
+                                  params_.format.width, params_.format.height, params_.execution.threads);
   }
 
   void prepare_marks() {
-    if (!params_.marks) return;
+    if (!params_.protection.marks) return;
     for (PictureInFlight& work : in_flight_) {
       work.picture.marks.resize(work.picture.macroblocks.size());
-      work.picture.mark_parity = params_.marks->by_parity();
+      work.picture.mark_parity = params_.protection.marks->by_parity();
     }
   }
 
   // Takes the next ticket, if there is one, and encodes its slice.
   void encode_next() {
-    const auto slices = static_cast<std::uint64_t>(params_.slices);
+    const auto slices = static_cast<std::uint64_t>(params_.format.slices);
     std::uint64_t ticket = next_;
     do {
       if (ticket >= submitted_) return;
@@ -287,15 +287,16 @@ class CpuBackend final : public Backend {
   void encode_slice(PictureInFlight& work, int index) const {
     SliceWork& slice = work.slices[static_cast<std::size_t>(index)];
     try {
-      reconstruct_slice(work.picture, index, work.params.qp, params_.preset);
-      if (params_.cipher) {
+      reconstruct_slice(work.picture, index, work.params.qp, params_.decisions.preset);
+      if (params_.protection.cipher) {
         const auto number = static_cast<std::uint32_t>(work.params.index);
-        params_.cipher->encrypt_slice(work.picture.view(), index, number);
+        params_.protection.cipher->encrypt_slice(work.picture.view(), index, number);
       }
-      const int first_row = core::slice_first_row(index, params_.slices, params_.mb_height);
-      const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, work.params);
+      const int first_row = core::slice_first_row(index, params_.format.slices, params_.format.mb_height);
+      const core::SliceHeaderBits header =
+          core::slice_header(first_row * params_.format.mb_width, work.params);
       slice.stats = {};
-      if (params_.cabac) {
+      if (params_.format.cabac) {
         slice.size = entropy::code_cabac_slice(work.picture.view(), index, header, work.params.qp,
                                                slice.payload.get(), slice.capacity, slice.stats);
         return;
@@ -313,21 +314,24 @@ class CpuBackend final : public Backend {
   // To be called when the last slice of a picture is coded.
   void finish(PictureInFlight& work) const {
     try {
+      work.unit = {};
       for (SliceWork& slice : work.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      work.unit =
-          pack(work.slices, work.nal_units, work.params.qp, params_.mb_width * params_.mb_height, params_);
-      work.unit.stats.mean_qp = mean_qp(work.params, params_.mb_height);
+      work.unit = pack(work.slices, work.nal_units, work.params.qp,
+                       params_.format.mb_width * params_.format.mb_height, params_);
+      work.unit.stats.mean_qp = mean_qp(work.params, params_.format.mb_height);
       work.unit.edges = std::move(work.edges);
-      if (params_.reconstruction)
+      if (params_.outputs.reconstruction)
         work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);
     } catch (...) {
-      work.error = std::current_exception();
+      work.unit = {};
+      work.unit.error = std::current_exception();
     }
+    work.unit.picture = work.params;
   }
 
-  StageParams params_;
+  StreamParams params_;
   const core::ColourMatrix matrix_;
   const int threads_;
   tbb::task_arena arena_;
@@ -347,7 +351,7 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> open_cpu_backend(const StageParams& params) {
+std::unique_ptr<Backend> open_cpu_backend(const StreamParams& params) {
   try {
     return std::make_unique<CpuBackend>(params);
   } catch (const std::bad_alloc&) {

@@ -21,8 +21,9 @@ std::optional<int> common_qp(std::span<const core::PictureParams> pictures) {
 }
 
 // Without adaptive quantisation only raised rows have offsets.
-bool has_qp_offsets(const StageParams& params, std::span<const core::PictureParams> pictures) {
-  if (!params.aq || params.aq->mode != AqMode::none) return params.aq.has_value();
+bool has_qp_offsets(const StreamParams& params, std::span<const core::PictureParams> pictures) {
+  if (!params.decisions.aq || params.decisions.aq->mode != AqMode::none)
+    return params.decisions.aq.has_value();
   return std::any_of(pictures.begin(), pictures.end(),
                      [](const core::PictureParams& picture) { return picture.raised_rows > 0; });
 }
@@ -36,20 +37,21 @@ void copy_to_host(T* to, const T* d_from, std::size_t count, const Stream& strea
 }  // namespace
 
 void BatchStages::set_up() {
-  if (!params_.cabac) entropy::launch_prepare_pack(d_.pack_scratch, stream_.get());
-  if (!params_.device_output) {  // copies may read more than has been written
+  if (!params_.format.cabac) entropy::launch_prepare_pack(d_.pack_scratch, stream_.get());
+  if (!params_.outputs.device_output) {  // copies may read more than has been written
     for (const DeviceMemory::Batch& batch : d_.batch) {
       check_cuda(cudaMemsetAsync(batch.stream, 0, pinned_.window_bytes, stream_.get()),
                  "clearing device memory");
     }
   }
-  if (params_.aq) {
+  if (params_.decisions.aq) {
     if (!offsets_done_) offsets_done_ = std::make_unique<Event>();
     launch_qp_offset_reset(static_cast<int>(relay_bytes(params_)), d_.qp_offsets.previous, stream_.get());
   }
   edge_guide_.reset();
-  if (params_.edge_detector)
-    edge_guide_.emplace(*params_.edge_detector, params_.width, params_.height, d_.pictures);
+  if (params_.decisions.edge_detector)
+    edge_guide_.emplace(*params_.decisions.edge_detector, params_.format.width, params_.format.height,
+                        d_.pictures);
   begin_clip();
 }
 
@@ -63,19 +65,20 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
                       stream_.get());
   pictures.written.hold_back(stream_);
   if (has_qp_offsets(params_, params)) view.qp_offsets = launch_qp_offsets_of(view, pinned.edges);
-  if (params_.marks) {
+  if (params_.protection.marks) {
     tabled_.record(stream_.get());
     keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), tabled_, stream_);
   }
-  launch_reconstruct(view, pictures_on_device, common_qp(params), params_.preset, d.reconstruct_scratch,
-                     stream_.get(), d.marks, params_.marks && params_.marks->by_parity(),
-                     params_.scaling_lists);
-  if (params_.reconstruction) {
+  launch_reconstruct(view, pictures_on_device, common_qp(params), params_.decisions.preset,
+                     d.reconstruct_scratch, stream_.get(), d.marks,
+                     params_.protection.marks && params_.protection.marks->by_parity(),
+                     params_.format.scaling_lists);
+  if (params_.outputs.reconstruction) {
     const std::size_t mbs = count * static_cast<std::size_t>(view.macroblocks_per_picture());
     copy_to_host(pinned.macroblocks, d_.macroblocks, mbs, stream_);
     copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
   }
-  if (!params_.cabac) return launch_cavlc(view, d, pinned.pictures);
+  if (!params_.format.cabac) return launch_cavlc(view, d, pinned.pictures);
   entropy::launch_cabac(view, d.slice_headers, {d_.pictures, d_.cabac_scratch, d.stream}, d.pictures,
                         stream_.get());
   copy_to_host(pinned.pictures, d.pictures, count, stream_);
@@ -90,12 +93,12 @@ void BatchStages::wait() const {
 BatchView BatchStages::view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const {
   BatchView view;
   view.pictures = pictures.count;
-  view.width = params_.width, view.height = params_.height;
+  view.width = params_.format.width, view.height = params_.format.height;
   view.format = pictures.format;
-  view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
-  view.slices = params_.slices;
-  view.transform_8x8_mode = params_.transform_8x8_mode;
-  view.cabac = params_.cabac;
+  view.mb_width = params_.format.mb_width, view.mb_height = params_.format.mb_height;
+  view.slices = params_.format.slices;
+  view.transform_8x8_mode = params_.format.transform_8x8_mode;
+  view.cabac = params_.format.cabac;
   view.sources = d.sources;
   view.params = d.params;
   view.macroblocks = d_.macroblocks;
@@ -111,17 +114,17 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view,
                                                      std::uint8_t* pinned_edges) const {
   vision::cuda::PicturePlanes luma;
   luma.table = view.sources;
-  const int pictures = view.pictures, width = params_.width, height = params_.height;
-  if (params_.aq->mode == AqMode::edges) {
+  const int pictures = view.pictures, width = params_.format.width, height = params_.format.height;
+  if (params_.decisions.aq->mode == AqMode::edges) {
     edge_guide_->launch_sums(luma, pictures, d_.edge_guide, d_.qp_offsets.sums, pinned_edges, stream_.get());
-  } else if (params_.aq->mode == AqMode::steps) {
+  } else if (params_.decisions.aq->mode == AqMode::steps) {
     launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, stream_.get());
-  } else if (params_.aq->mode == AqMode::variance) {
+  } else if (params_.decisions.aq->mode == AqMode::variance) {
     launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, stream_.get());
   }
   if (relay_) relay_->take(d_.qp_offsets.previous, stream_);
-  launch_qp_offsets(*params_.aq, params_.mb_width, params_.mb_height, pictures, d_.qp_offsets, stream_.get(),
-                    view.params);
+  launch_qp_offsets(*params_.decisions.aq, params_.format.mb_width, params_.format.mb_height, pictures,
+                    d_.qp_offsets, stream_.get(), view.params);
   if (relay_) relay_->leave(d_.qp_offsets.previous, stream_, *offsets_done_);
   return d_.qp_offsets.offsets;
 }
@@ -131,9 +134,9 @@ const Stream& BatchStages::launch_cavlc(BatchView view, const DeviceMemory::Batc
                                         entropy::PackedPicture* pictures) {
   const entropy::EntropyKernel* const kernel = entropy_kernel_of(params_);
   entropy::LaunchCode code = entropy::launch_code;
-  if (params_.cipher && kernel != nullptr) {
+  if (params_.protection.cipher && kernel != nullptr) {
     view = launch_encrypt(view, keys_.encryption(), stream_.get());
-  } else if (params_.cipher) {
+  } else if (params_.protection.cipher) {
     code = [this](const BatchView& plain, const entropy::CodeScratch& scratch, const entropy::GroupBits& bits,
                   cudaStream_t stream) {
       launch_code_encrypted(plain, keys_.encryption(), scratch, bits, stream);

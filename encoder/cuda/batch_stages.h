@@ -29,7 +29,7 @@ class BatchStages {
  public:
   // Parameters and memory are the backend's, which must outlive this and call set_up() or begin_clip() when
   // it has changed them. `relay` is null for a single device and without adaptive quantisation.
-  BatchStages(const StageParams& params, const DeviceMemory& d, const PinnedMemory& pinned,
+  BatchStages(const StreamParams& params, const DeviceMemory& d, const PinnedMemory& pinned,
               std::shared_ptr<QpOffsetRelay> relay)
       : params_(params), d_(d), pinned_(pinned), relay_(std::move(relay)) {}
 
@@ -53,14 +53,14 @@ class BatchStages {
   const std::int8_t* launch_qp_offsets_of(const BatchView& view, std::uint8_t* pinned_edges) const;
   const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
 
-  const StageParams& params_;
+  const StreamParams& params_;
   const DeviceMemory& d_;
   const PinnedMemory& pinned_;
   ClipKeys keys_;
   Stream stream_;
   Event tabled_;                         // the parameters of the latest batch are on the device
-  std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
-  std::optional<EdgeGuide> edge_guide_;  // for StageParams::edge_detector
+  std::unique_ptr<Event> offsets_done_;  // for Decisions::aq
+  std::optional<EdgeGuide> edge_guide_;  // for Decisions::edge_detector
   std::shared_ptr<QpOffsetRelay> relay_;
 };
 

@@ -1,6 +1,6 @@
 #include "encoder/cuda/clip_keys.h"
 
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::encoder::cuda {
 
@@ -9,11 +9,11 @@ ClipKeys::~ClipKeys() {
   protect::wipe(&encryption_.key, sizeof encryption_.key);
 }
 
-void ClipKeys::set(const StageParams& params, const DeviceMemory& d, const Stream& encode) {
-  if (params.marks) {
+void ClipKeys::set(const StreamParams& params, const DeviceMemory& d, const Stream& encode) {
+  if (params.protection.marks) {
     if (!plan_) plan_ = std::make_unique<Stream>();
     if (!planned_) planned_ = std::make_unique<Event>();
-    const protect::MarkPlanner& marks = *params.marks;
+    const protect::MarkPlanner& marks = *params.protection.marks;
     marks_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
               marks.density(), d.mark_frame, static_cast<std::uint32_t>(marks.frame().size())};
     check_cuda(cudaMemcpyAsync(d.mark_frame, marks.frame().data(), marks.frame().size(),
@@ -21,10 +21,10 @@ void ClipKeys::set(const StageParams& params, const DeviceMemory& d, const Strea
                "uploading the watermark");
     check_cuda(cudaStreamSynchronize(encode.get()), "uploading the watermark");
   }
-  if (params.cipher) {
-    const protect::StreamKeys& keys = params.cipher->keys();
-    encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(), params.cipher->parts(),
-                   d.encrypted_macroblocks};
+  if (params.protection.cipher) {
+    const protect::StreamKeys& keys = params.protection.cipher->keys();
+    encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
+                   params.protection.cipher->parts(), d.encrypted_macroblocks};
   }
 }
 

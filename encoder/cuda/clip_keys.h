@@ -17,9 +17,9 @@ class ClipKeys {
   ClipKeys(const ClipKeys&) = delete;
   ClipKeys& operator=(const ClipKeys&) = delete;
 
-  // Takes the keys of StageParams::marks and StageParams::cipher, if there are any. Waits until the payload
+  // Takes the keys of Protection::marks and Protection::cipher, if there are any. Waits until the payload
   // of a watermark was uploaded.
-  void set(const StageParams& params, const DeviceMemory& d, const Stream& encode);
+  void set(const StreamParams& params, const DeviceMemory& d, const Stream& encode);
 
   const EncryptionPlan& encryption() const { return encryption_; }
 

@@ -49,7 +49,7 @@ struct Batch {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<QpOffsetRelay> relay)
+  CudaBackend(const StreamParams& params, int device, int batch, std::shared_ptr<QpOffsetRelay> relay)
       : params_(params), device_(device), size_(batch) {
     check_streams(params);
     const DeviceGuard guard(device);
@@ -73,7 +73,7 @@ class CudaBackend final : public Backend {
     wait_for_device();
   }
 
-  bool restart(const StageParams& params, int batch) override {
+  bool restart(const StreamParams& params, int batch) override {
     check_streams(params);
     const DeviceGuard guard(device_);
     const MemoryRequirement required = measure(params, batch);
@@ -92,18 +92,19 @@ class CudaBackend final : public Backend {
 
   int capacity() const override { return kBatchesInFlight * size_; }
 
-  void submit(const Frame& frame, const core::PictureParams& picture, Written written) override {
-    check_picture(picture, params_);
+  void submit(const Job& job) override {
+    const Frame& frame = job.frame.frame;
+    check_picture(job.picture, params_);
     const DeviceGuard guard(device_);
     advance_all();
     flushed_ = false;
     if (filling_.count == 0) filling_.format = Uploader::format_on_device(frame.format);
     const std::size_t i = static_cast<std::size_t>(filling_.count);
     UploadedFrame uploaded =
-        uploader_->upload(frame, std::move(written), d_.batch[next_].staging + i * d_.staged_bytes);
+        uploader_->upload(frame, job.frame.written, d_.batch[next_].staging + i * d_.staged_bytes);
     pinned_.batch[next_].sources[i] = uploaded.planes;
     filling_.written.add(uploaded.written);
-    pinned_.batch[next_].params[i] = picture;
+    pinned_.batch[next_].params[i] = job.picture;
     if (++filling_.count == size_) launch();
   }
 
@@ -113,21 +114,17 @@ class CudaBackend final : public Backend {
     launch_rest();
   }
 
-  bool ready() const override {
+  State poll() override {
     Batch& batch = *batches_[collecting_];
-    if (batch.progress == Progress::ready || batch.progress == Progress::idle)
-      return batch.progress == Progress::ready;
+    if (batch.progress == Progress::ready) return State::ready;
+    if (batch.progress == Progress::idle && !flushed_) return State::idle;
     const DeviceGuard guard(device_);
     advance(collecting_);
     if (batch.progress == Progress::downloading && batch.window.first_part().done())
       batch.progress = Progress::ready;
-    return batch.progress == Progress::ready;
-  }
-
-  bool working() override {
-    const DeviceGuard guard(device_);
+    if (batch.progress == Progress::ready) return State::ready;
     if (flushed_) launch_rest();
-    return batches_[collecting_]->progress != Progress::idle;
+    return batch.progress == Progress::idle ? State::idle : State::working;
   }
 
   void notify(std::shared_ptr<Notifier> notifier) override {
@@ -156,7 +153,7 @@ class CudaBackend final : public Backend {
     }
     if (batch.collected == 0 && copies_) {
       copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_,
-                     params_.packet_room, params_.front_room);
+                     params_.pacing.packet_room, params_.pacing.front_room);
     }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;
@@ -174,9 +171,9 @@ class CudaBackend final : public Backend {
     d_ = lay_out_device(params_, size_, d_allocation_.get(), bytes);
     pinned_ = lay_out_pinned(params_, size_, pinned_allocation_.get(), bytes);
     // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
-    const bool yields = size_ > 1 || params_.sleeps;
+    const bool yields = size_ > 1 || params_.execution.sleeps;
     copies_.reset();
-    if (!params_.device_output)
+    if (!params_.outputs.device_output)
       copies_ = std::make_unique<PacketCopies>(size_, device_, params_.packet_memory);
     batches_.clear();
     for (int i = 0; i < kBatchesInFlight; ++i) {
@@ -187,19 +184,19 @@ class CudaBackend final : public Backend {
     filling_ = {};
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
     stages_->set_up();
-    if (params_.reconstruction) output_.resize(params_.mb_width, params_.mb_height, params_.slices);
+    if (params_.outputs.reconstruction)
+      output_.resize(params_.format.mb_width, params_.format.mb_height, params_.format.slices);
   }
 
   // Returns whether a batch of the other parameters has the memory that is laid out, and tables that are
   // filled.
-  bool has_layout_of(const StageParams& other, int batch) const {
-    const auto shape = [](const StageParams& p) {
-      return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
-                        entropy_kernel_of(p), packer_of(p), p.input_format, p.matrix_coefficients,
-                        p.full_range, p.streams, p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr,
-                        p.cabac, p.edge_detector, p.edge_maps);
-    };
-    return batch == size_ && shape(other) == shape(params_);
+  bool has_layout_of(const StreamParams& other, int batch) const {
+    const auto mark_bytes = [](const Protection& p) { return p.marks ? p.marks->frame().size() : 0; };
+    return batch == size_ && other.format == params_.format && other.decisions == params_.decisions &&
+           other.input == params_.input && other.outputs == params_.outputs &&
+           other.execution == params_.execution &&
+           mark_bytes(other.protection) == mark_bytes(params_.protection) &&
+           (other.protection.cipher != nullptr) == (params_.protection.cipher != nullptr);
   }
 
   void wait_for_device() const {
@@ -238,7 +235,7 @@ class CudaBackend final : public Backend {
   // Returns whether the stream is fetched before the host knows its size, so that the host is woken once.
   // Behind a full batch the next one is likely to wait, which the copy would delay.
   bool fetches_ahead(const Batch& batch) const {
-    return !params_.device_output && (size_ == 1 || batch.pictures.count < size_);
+    return !params_.outputs.device_output && (size_ == 1 || batch.pictures.count < size_);
   }
 
   // Once the sizes are on the host, fetches the stream unless it is there already.
@@ -248,7 +245,7 @@ class CudaBackend final : public Backend {
     batch.progress = Progress::ready;
     batch.load = {};
     const std::span pictures(pinned_.batch[index].pictures, static_cast<std::size_t>(batch.pictures.count));
-    if (params_.device_output) return;
+    if (params_.outputs.device_output) return;
     const std::uint64_t bytes = pictures.back().offset + pictures.back().size;
     const bool begun = batch.window.fetches(pictures.front().offset + pictures.front().size);
     batch.window.set_size(bytes);
@@ -279,28 +276,33 @@ class CudaBackend final : public Backend {
     const entropy::PackedPicture& picture = pinned_.batch[index].pictures[i];
     const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
     CodedAccessUnit unit;
-    if (copies_) unit.slices = copies_->next();
-    if (!unit.slices.empty()) unit.front = params_.front_room;
+    unit.picture = params;
+    std::vector<std::uint8_t> slices;
+    if (copies_) slices = copies_->next();
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
-      throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
-                                                 ": the device could not pack it, failure " +
-                                                 std::to_string(picture.failure));
+      unit.error = std::make_exception_ptr(
+          Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
+                                               ": the device could not pack it, failure " +
+                                               std::to_string(picture.failure)));
+      return unit;
     }
+    unit.slices = std::move(slices);
+    if (!unit.slices.empty()) unit.front = params_.pacing.front_room;
     unit.stats.qp = params.qp;
-    unit.stats.mean_qp = mean_qp(params, params_.mb_height);
+    unit.stats.mean_qp = mean_qp(params, params_.format.mb_height);
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
     unit.stats.intra8x8_mbs = picture.intra8x8_mbs;
     unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
     unit.stats.pcm_mbs = picture.pcm_mbs;
     unit.stats.header_bits = picture.header_bits;
     unit.stats.residual_bits = picture.residual_bits;
-    if (params_.device_output) {
+    if (params_.outputs.device_output) {
       unit.device_slices = {d_.batch[index].stream + picture.offset, static_cast<std::size_t>(picture.size)};
     }
-    if (params_.reconstruction) unit.reconstruction = reconstruction_of(index, i, params.deblock);
-    if (params_.edge_maps) {
+    if (params_.outputs.reconstruction) unit.reconstruction = reconstruction_of(index, i, params.deblock);
+    if (params_.outputs.edge_maps) {
       const std::size_t pixels =
-          static_cast<std::size_t>(params_.width) * static_cast<std::size_t>(params_.height);
+          static_cast<std::size_t>(params_.format.width) * static_cast<std::size_t>(params_.format.height);
       const std::uint8_t* const from = pinned_.batch[index].edges + static_cast<std::size_t>(i) * pixels;
       unit.edges.assign(from, from + pixels);
     }
@@ -321,7 +323,7 @@ class CudaBackend final : public Backend {
     return output_picture(output_, deblock, params_);
   }
 
-  StageParams params_;
+  StreamParams params_;
   const int device_;
   int size_;  // pictures of a full batch
   CachedMemory d_allocation_;
@@ -344,7 +346,7 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
+std::unique_ptr<Backend> open_device(const StreamParams& params, int device, int batch,
                                      std::shared_ptr<QpOffsetRelay> relay) {
   return std::make_unique<CudaBackend>(params, device, batch, std::move(relay));
 }

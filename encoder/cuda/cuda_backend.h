@@ -7,8 +7,8 @@
 
 #include "cu264/device.h"
 #include "cu264/encoder.h"
+#include "encoder/backend.h"
 #include "encoder/frame_holder.h"
-#include "encoder/stages.h"
 
 namespace cu264::encoder::cuda {
 
@@ -16,24 +16,24 @@ class QpOffsetRelay;
 
 // Opens one device that encodes `batch` pictures together. Devices of a group share a relay if adaptive
 // quantisation is on. Throws Error(device_unavailable, out_of_memory).
-std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
+std::unique_ptr<Backend> open_device(const StreamParams& params, int device, int batch,
                                      std::shared_ptr<QpOffsetRelay> relay = nullptr);
 
 // Opens backends of the devices, which take batches in turn.
-std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch);
+std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vector<int>& devices, int batch);
 
 // Copies frames from the host to page-locked memory, and marks frames on the device with an event.
 std::unique_ptr<FrameHolder> make_device_frame_holder(int device);
 
-// Probes the devices and returns how many pictures one of them should have at once: StageParams::batch, or if
+// Probes the devices and returns how many pictures one of them should have at once: Execution::batch, or if
 // that is 0 what suits the weakest device.
-int pictures_of_devices(const StageParams& params, const std::vector<int>& devices);
+int pictures_of_devices(const StreamParams& params, const std::vector<int>& devices);
 
 // The same for the batches of open_devices(), of which a device may have several at once.
-int choose_batch(const StageParams& params, const std::vector<int>& devices);
+int choose_batch(const StreamParams& params, const std::vector<int>& devices);
 
 // The implementations of functions of the API.
-MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices);
+MemoryRequirement memory_required(const StreamParams& params, const std::vector<int>& devices);
 std::vector<DeviceInfo> list_devices();
 void release_cached_memory();
 

@@ -144,7 +144,7 @@ class DeviceAnalysedFrame final : public AnalysedFrame {
 
 class DeviceAnalyser final : public Analyser {
  public:
-  DeviceAnalyser(const StageParams& params, int device, int together, bool stays_on_host)
+  DeviceAnalyser(const StreamParams& params, int device, int together, bool stays_on_host)
       : params_(params),
         device_(device),
         together_(std::clamp(together, 1, MeasureInput::kMostPictures)),
@@ -212,20 +212,20 @@ class DeviceAnalyser final : public Analyser {
  private:
   static constexpr std::size_t kSumsBytes = MeasureInput::kMostPictures * sizeof(MeasureSums);
 
-  bool converts() const { return params_.input_format && is_rgb(*params_.input_format); }
+  bool converts() const { return params_.input.format && is_rgb(*params_.input.format); }
   std::size_t frame_bytes() const {
-    return std::max(packed_layout(PixelFormat::i420, params_.width, params_.height).bytes,
-                    packed_layout(PixelFormat::nv12, params_.width, params_.height).bytes);
+    return std::max(packed_layout(PixelFormat::i420, params_.format.width, params_.format.height).bytes,
+                    packed_layout(PixelFormat::nv12, params_.format.width, params_.format.height).bytes);
   }
 
   void begin_group() {
     const auto give_back = [pool = pool_](Group* used) { pool->give_back(std::unique_ptr<Group>(used)); };
     group_ = std::shared_ptr<Group>(pool_->take_group().release(), give_back);
-    group_->input.width = params_.width, group_->input.height = params_.height;
-    group_->input.aq_strength = variance_strength(params_.aq);
+    group_->input.width = params_.format.width, group_->input.height = params_.format.height;
+    group_->input.aq_strength = variance_strength(params_.decisions.aq);
   }
 
-  const StageParams params_;
+  const StreamParams params_;
   const int device_;
   const int together_;
   const bool stays_on_host_;
@@ -239,7 +239,7 @@ class DeviceAnalyser final : public Analyser {
 
 }  // namespace
 
-std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device, int together,
+std::unique_ptr<Analyser> make_device_analyser(const StreamParams& params, int device, int together,
                                                bool stays_on_host) {
   const DeviceGuard guard(device);
   return std::make_unique<DeviceAnalyser>(params, device, together, stays_on_host);

@@ -21,14 +21,14 @@ class DeviceGroup final : public Backend {
 
   int capacity() const override { return static_cast<int>(members_.size()) * members_[0]->capacity(); }
 
-  void submit(const Frame& frame, const core::PictureParams& picture, Written written) override {
-    if (frame.memory == MemoryKind::device && devices_ > 1) {
+  void submit(const Job& job) override {
+    if (job.frame.frame.memory == MemoryKind::device && devices_ > 1) {
       throw Error(ErrorCode::unsupported, "a frame in device memory can go to one device only",
                   "open the encoder with the one device that the frames are on");
     }
     if (collected_ == submitted_ && flushed_) collected_ = submitted_ = 0;  // a batch was not full
     flushed_ = false;
-    member(submitted_).submit(frame, picture, std::move(written));
+    member(submitted_).submit(job);
     ++submitted_;
   }
 
@@ -37,15 +37,13 @@ class DeviceGroup final : public Backend {
     for (const auto& backend : members_) backend->flush();
   }
 
-  bool ready() const override { return member(collected_).ready(); }
-
-  bool working() override {
-    bool works = false;
+  State poll() override {
+    const State state = member(collected_).poll();
+    if (state == State::ready) return state;
     for (const auto& backend : members_) {
-      const bool its = backend->working();
-      if (backend.get() == &member(collected_)) works = its;
+      if (backend.get() != &member(collected_)) backend->poll();
     }
-    return works;
+    return state;
   }
 
   void notify(std::shared_ptr<Notifier> notifier) override {
@@ -55,10 +53,10 @@ class DeviceGroup final : public Backend {
   CodedAccessUnit collect() override { return member(collected_++).collect(); }
 
   // If another number of members is needed, the next group takes them from the cache of memory.
-  bool restart(const StageParams& params, int batch) override {
+  bool restart(const StreamParams& params, int batch) override {
     const int members = devices_ * overlapping_batches(params, batch);
     if (static_cast<std::size_t>(members) != members_.size()) return false;
-    if (!relay_ && params.aq && params.aq->remembers) return false;
+    if (!relay_ && params.decisions.aq && params.decisions.aq->remembers) return false;
     if (relay_ && relay_->bytes() != relay_bytes(params)) return false;
     for (const auto& backend : members_) {
       if (!backend->restart(params, batch)) return false;
@@ -85,10 +83,11 @@ class DeviceGroup final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch) {
+std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vector<int>& devices,
+                                      int batch) {
   const int rounds = overlapping_batches(params, batch);
   std::shared_ptr<QpOffsetRelay> relay;
-  if (params.aq && params.aq->remembers) {
+  if (params.decisions.aq && params.decisions.aq->remembers) {
     const DeviceGuard guard(devices[0]);
     relay = std::make_shared<QpOffsetRelay>(relay_bytes(params));
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/cuda/handles.h"
-#include "encoder/written.h"
+#include "encoder/held_frame.h"
 
 namespace cu264::encoder::cuda {
 

@@ -25,7 +25,7 @@
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/packed_frame.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "entropy/pack/pack_batch.h"
 
 namespace cu264::encoder::cuda {
@@ -40,8 +40,8 @@ struct DeviceMemory {
   EdgeGuideMemory edge_guide;                     // null pointers unless edges guide it
   core::MacroblockRecord* macroblocks = nullptr;  // as in BatchView
   std::uint8_t* total_coeff = nullptr;
-  std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
-  std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
+  std::uint8_t* reconstruction = nullptr;  // null unless Outputs::reconstruction
+  std::uint8_t* mark_frame = nullptr;      // null without Protection::marks
   // Null unless modes are encrypted for a kernel other than the production coder.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* pack_scratch = nullptr;   // null with CABAC
@@ -51,7 +51,7 @@ struct DeviceMemory {
     SourcePicture* sources = nullptr;       // [picture]
     core::PictureParams* params = nullptr;  // [picture]
     std::uint8_t* staging = nullptr;        // [picture][staged_bytes]: frames that are not read in place
-    std::uint32_t* marks = nullptr;         // [picture][mb]; null without StageParams::marks
+    std::uint32_t* marks = nullptr;         // [picture][mb]; null without Protection::marks
     core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
     std::int16_t* levels = nullptr;                  // as in BatchView; valid until the stream is written
     void* reconstruct_scratch = nullptr;
@@ -69,32 +69,32 @@ struct PinnedMemory {
     core::PictureParams* params = nullptr;
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* window = nullptr;                 // [window_bytes]: a part of the stream
-    core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction
+    core::MacroblockRecord* macroblocks = nullptr;  // null unless Outputs::reconstruction
     std::uint8_t* reconstruction = nullptr;
-    std::uint8_t* edges = nullptr;  // [picture][height][width]; null unless StageParams::edge_maps
+    std::uint8_t* edges = nullptr;  // [picture][height][width]; null unless Outputs::edge_maps
   } batch[kBatchesInFlight];
   std::size_t window_bytes = 0;
 };
 
 // The layout from address `base` on, and the bytes that it takes. With a null base only `bytes` has a
 // meaning. What edges are found with depends on the current device.
-DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
-PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
+DeviceMemory lay_out_device(const StreamParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
+PinnedMemory lay_out_pinned(const StreamParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 
 // The bytes of the largest frame that the encoder may be given.
-std::size_t upload_bytes(const StageParams& params);
+std::size_t upload_bytes(const StreamParams& params);
 
 // The bytes of the largest frame as the kernels read it.
-std::size_t staged_bytes(const StageParams& params);
+std::size_t staged_bytes(const StreamParams& params);
 
 // Returns what one backend needs on the current device, without buffers for frames from the host.
-MemoryRequirement measure(const StageParams& params, int batch);
+MemoryRequirement measure(const StreamParams& params, int batch);
 
 // The number of pictures that fill the device without taking more than half of its free memory.
-int pictures_of_device(const StageParams& params, int multiprocessors, std::size_t free_bytes);
+int pictures_of_device(const StreamParams& params, int multiprocessors, std::size_t free_bytes);
 
 // Into how many backends an encoder divides its work on a device: batches that do not fill a large device
 // are encoded side by side.
-int overlapping_batches(const StageParams& params, int batch);
+int overlapping_batches(const StreamParams& params, int batch);
 
 }  // namespace cu264::encoder::cuda

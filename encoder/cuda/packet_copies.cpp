@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cu264/status.h"
-#include "encoder/stages.h"
+#include "encoder/backend.h"
 
 namespace cu264::encoder::cuda {
 namespace {

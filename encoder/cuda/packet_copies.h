@@ -29,7 +29,7 @@ class PacketCopies {
 
   // The stream of the next batch is in the window as far as it was fetched. The batch before has been
   // collected. `pictures` lie in it one after another; those that failed are left out. `download`: for the
-  // parts of the stream that the window does not hold yet. `room`, `front`: StageParams::packet_room and
+  // parts of the stream that the window does not hold yet. `room`, `front`: Pacing::packet_room and
   // front_room.
   void begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window, const Stream& download,
              std::size_t room = 0, std::size_t front = 0);

@@ -5,13 +5,13 @@
 
 namespace cu264::encoder::cuda {
 
-const entropy::EntropyKernel* entropy_kernel_of(const StageParams& params) {
-  if (params.entropy_kernel != nullptr) return params.entropy_kernel;
-  return params.entropy == EntropyCoder::cavlcu ? &entropy::kCavlcu : nullptr;
+const entropy::EntropyKernel* entropy_kernel_of(const StreamParams& params) {
+  if (params.execution.entropy_kernel != nullptr) return params.execution.entropy_kernel;
+  return params.execution.entropy == EntropyCoder::cavlcu ? &entropy::kCavlcu : nullptr;
 }
 
-const entropy::Packer* packer_of(const StageParams& params) {
-  return params.packing == Packing::gvle ? &entropy::kGvlePacker : nullptr;
+const entropy::Packer* packer_of(const StreamParams& params) {
+  return params.execution.packing == Packing::gvle ? &entropy::kGvlePacker : nullptr;
 }
 
 }  // namespace cu264::encoder::cuda

@@ -1,13 +1,13 @@
 // The papers' kernels that take the place of the production coder and packer: Config::entropy and packing.
 #pragma once
 
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "entropy/pack/pack_batch.h"
 
 namespace cu264::encoder::cuda {
 
 // These return null for the production form.
-const entropy::EntropyKernel* entropy_kernel_of(const StageParams& params);
-const entropy::Packer* packer_of(const StageParams& params);
+const entropy::EntropyKernel* entropy_kernel_of(const StreamParams& params);
+const entropy::Packer* packer_of(const StreamParams& params);
 
 }  // namespace cu264::encoder::cuda

@@ -8,7 +8,7 @@
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::encoder::cuda {
 
@@ -45,9 +45,10 @@ class QpOffsetRelay {
   const Event* left_ = nullptr;
 };
 
-inline std::size_t relay_bytes(const StageParams& params) {
-  return static_cast<std::size_t>(params.mb_width) * static_cast<std::size_t>(params.mb_height) *
-         static_cast<std::size_t>(params.streams);
+inline std::size_t relay_bytes(const StreamParams& params) {
+  return static_cast<std::size_t>(params.format.mb_width) *
+         static_cast<std::size_t>(params.format.mb_height) *
+         static_cast<std::size_t>(params.execution.streams);
 }
 
 }  // namespace cu264::encoder::cuda

@@ -74,8 +74,8 @@ void check_on_device(const Frame& frame, int device) {
   }
 }
 
-Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, bool urgent)
-    : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
+Uploader::Uploader(const StreamParams& params, std::uint8_t* d_rgb, int device, bool urgent)
+    : matrix_(core::make_colour_matrix(params.input.matrix_coefficients, params.input.full_range)),
       buffer_bytes_(upload_bytes(params)),
       device_(device),
       d_rgb_(d_rgb),

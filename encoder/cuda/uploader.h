@@ -12,7 +12,7 @@
 #include "core/colour.h"
 #include "encoder/cuda/mark.h"
 #include "encoder/cuda/memory.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::encoder::cuda {
 
@@ -27,7 +27,7 @@ struct UploadedFrame {
 class Uploader {
  public:
   // `urgent`: what is launched on stream() goes before other work.
-  Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, bool urgent = false);
+  Uploader(const StreamParams& params, std::uint8_t* d_rgb, int device, bool urgent = false);
 
   // Returns where the frame's planes will be: in `d_staging`, or where the caller has them. Memory of kind
   // host has been read when this returns; it waits only while all upload buffers are in use. `written`: as in

@@ -5,7 +5,8 @@
 
 #include "core/picture_measure.h"
 #include "cu264/frame.h"
-#include "encoder/stages.h"
+#include "encoder/held_frame.h"
+#include "encoder/stream_params.h"
 
 namespace cu264::encoder {
 
@@ -18,26 +19,26 @@ class AnalysedFrame {
   // The frame to submit to the backend. Its format and memory may differ from the caller's: RGB is 4:2:0 by
   // now.
   virtual const Frame& frame() const = 0;
-  virtual Written written() const = 0;  // as in Backend::submit
+  virtual Written written() const = 0;  // as HeldFrame::written
 };
 
 class Analyser {
  public:
   virtual ~Analyser() = default;
   // Memory of kind host may be used again when this returns; other memory is read until the AnalysedFrame is
-  // destroyed. `written` is as in Backend::submit. Frames may outlive their analyser.
+  // destroyed. `written` is as HeldFrame::written. Frames may outlive their analyser.
   virtual std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written written) = 0;
   // No further frame will come soon: frames that wait to be measured together are measured now.
   virtual void start() {}
 };
 
-std::unique_ptr<Analyser> make_cpu_analyser(const StageParams& params);
+std::unique_ptr<Analyser> make_cpu_analyser(const StreamParams& params);
 
 namespace cuda {
 // Its frames are on the device, where up to `together` of them wait for each other. With several devices
 // there is one analyser, on the first of them, which gives frames from the host back as pinned memory
 // (`stays_on_host`).
-std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device, int together = 1,
+std::unique_ptr<Analyser> make_device_analyser(const StreamParams& params, int device, int together = 1,
                                                bool stays_on_host = false);
 }  // namespace cuda
 

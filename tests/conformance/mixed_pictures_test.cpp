@@ -8,7 +8,7 @@
 
 #include "cu264/protect.h"
 #include "encoder/headers.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "support/decode.h"
 #include "support/encode.h"
 #include "tests/conformance/stream_check.h"
@@ -33,11 +33,11 @@ ProtectionKey key() {
 
 // Compares the two with few threads and with many.
 void expect_same_as_alone(const Config& config, int streams, const std::vector<MixedPicture>& pictures) {
-  encoder::StageParams params = encoder::stage_params(config);
-  params.streams = streams;
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.execution.streams = streams;
   const std::vector<encoder::CodedAccessUnit> alone = code_alone(params, pictures);
   for (const int threads : {1, 2, 7}) {
-    params.threads = threads;
+    params.execution.threads = threads;
     const auto together = code_together(*encoder::open_cpu_backend(params), pictures);
     ASSERT_EQ(difference(alone, together, pictures), "") << threads << " threads";
   }
@@ -73,16 +73,16 @@ TEST(MixedPictures, AreProtectedAsAlone) {
 TEST(MixedPictures, StreamsThatShareAKeystreamAreRefused) {
   Config config = config_of(Preset::fast, 1);
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};
-  encoder::StageParams params = encoder::stage_params(config);
+  encoder::StreamParams params = encoder::stream_params(config);
   EXPECT_NO_THROW(encoder::open_cpu_backend(params));
-  params.streams = 2;
+  params.execution.streams = 2;
   EXPECT_THROW(encoder::open_cpu_backend(params), Error);
 }
 
 TEST(MixedPictures, ParametersOutOfRangeAreRefused) {
   const Config config = config_of(Preset::fast, 1);
-  encoder::StageParams params = encoder::stage_params(config);
-  params.streams = 2;
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.execution.streams = 2;
   const auto backend = encoder::open_cpu_backend(params);
   MixedPicture mixed = mixed_pictures(1, kWidth, kHeight, 1, 1).front();
   const auto refused = [&](core::PictureParams wrong) {
@@ -125,8 +125,8 @@ TEST(RaisedRows, DecodersFindTheirQp) {
     Config config = config_of(Preset::balanced, slices);
     std::vector<MixedPicture> pictures = mixed_pictures(30, kWidth, kHeight, 1, 269);
     raise_rows(pictures, 2);
-    encoder::StageParams params = encoder::stage_params(config);
-    params.aq = encoder::AqParams{encoder::AqMode::none, 0, false};
+    encoder::StreamParams params = encoder::stream_params(config);
+    params.decisions.aq = encoder::AqParams{encoder::AqMode::none, 0, false};
     const auto units = code_together(*encoder::open_cpu_backend(params), pictures);
     std::vector<std::uint8_t> bytes = encoder::stream_headers(config, kAnyLevel, false);
     for (const auto& unit : units) bytes.insert(bytes.end(), unit.slices.begin(), unit.slices.end());
@@ -155,8 +155,9 @@ TEST(RaisedRows, DecodersFindTheirQp) {
 TEST(RaisedRows, PicturesCodedAgainHaveTheirBytes) {
   Config config = config_of(Preset::fast, 1);
   config.bitrate = 1000000;
-  const encoder::StageParams params = encoder::stage_params(config);
-  ASSERT_TRUE(params.aq && params.aq->mode == encoder::AqMode::variance && !params.aq->remembers);
+  const encoder::StreamParams params = encoder::stream_params(config);
+  ASSERT_TRUE(params.decisions.aq && params.decisions.aq->mode == encoder::AqMode::variance &&
+              !params.decisions.aq->remembers);
   std::vector<MixedPicture> pictures = mixed_pictures(12, kWidth, kHeight, 1, 270);
   raise_rows(pictures, 3);
   std::vector<MixedPicture> twice = pictures;
@@ -168,13 +169,13 @@ TEST(RaisedRows, PicturesCodedAgainHaveTheirBytes) {
 
 TEST(RaisedRows, NeedOffsetsAndFitThePicture) {
   const Config config = config_of(Preset::fast, 1);
-  encoder::StageParams params = encoder::stage_params(config);
+  encoder::StreamParams params = encoder::stream_params(config);
   std::vector<MixedPicture> pictures = mixed_pictures(1, kWidth, kHeight, 1, 1);
   pictures[0].params.raised_rows = 1;
   EXPECT_THROW(code_together(*encoder::open_cpu_backend(params), pictures), Error);
-  params.aq = encoder::AqParams{encoder::AqMode::none, 0, false};
+  params.decisions.aq = encoder::AqParams{encoder::AqMode::none, 0, false};
   EXPECT_NO_THROW(code_together(*encoder::open_cpu_backend(params), pictures));
-  pictures[0].params.raised_rows = static_cast<std::uint16_t>(params.mb_height + 1);
+  pictures[0].params.raised_rows = static_cast<std::uint16_t>(params.format.mb_height + 1);
   EXPECT_THROW(code_together(*encoder::open_cpu_backend(params), pictures), Error);
 }
 
@@ -184,8 +185,8 @@ TEST(MixedPictures, DecodersFindTheParameters) {
   for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {
     Config config = config_of(Preset::balanced, 3);
     config.set(name, value);
-    encoder::StageParams params = encoder::stage_params(config);
-    params.streams = kStreams;
+    encoder::StreamParams params = encoder::stream_params(config);
+    params.execution.streams = kStreams;
     const std::vector<MixedPicture> pictures = mixed_pictures(40, kWidth, kHeight, kStreams, 267);
     const auto units = code_together(*encoder::open_cpu_backend(params), pictures);
     for (std::uint32_t stream = 0; stream < kStreams; ++stream) {

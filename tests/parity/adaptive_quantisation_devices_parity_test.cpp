@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cu264/device.h"
+#include "encoder/backend.h"
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/stages.h"
 #include "support/encode.h"
 #include "support/picture.h"
 #include "tests/parity/device_test.h"
@@ -29,7 +29,7 @@ std::vector<std::vector<std::uint8_t>> slices_from(Backend& backend, const Confi
   for (const PlacedFrame& frame : frames) {
     if (index - slices.size() == static_cast<std::uint64_t>(backend.capacity()))
       slices.push_back(backend.collect().slices);
-    backend.submit(frame.view(), encoder::picture_params(config, index++));
+    backend.submit({{frame.view()}, encoder::picture_params(config, index++)});
   }
   backend.flush();
   while (slices.size() < frames.size()) slices.push_back(backend.collect().slices);
@@ -60,7 +60,7 @@ class AdaptiveQuantisationDevices : public DeviceTest {
       Config config = test::baseline_config();
       config.width = 80, config.height = 48, config.preset = Preset::fast;
       config.set(name, value);
-      const encoder::StageParams params = encoder::stage_params(config);
+      const encoder::StreamParams params = encoder::stream_params(config);
       const auto expected = slices_from(*encoder::open_cpu_backend(params), config, frames);
       for (int run = 0; run < 2; ++run) {
         const auto found = slices_from(*encoder::cuda::open_devices(params, devices, batch), config, frames);

@@ -6,7 +6,7 @@
 
 #include "cu264/device.h"
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/mixed_pictures.h"
 
@@ -132,8 +132,8 @@ TEST_F(CabacSessionParity, PicturesOfDifferentQpsAndStreams) {
   config.set("aq", "variance");
   const std::vector<test::MixedPicture> pictures = test::mixed_pictures(9, 50, 40, 3, 1);
   config.width = pictures[0].picture.width, config.height = pictures[0].picture.height;
-  encoder::StageParams params = encoder::stage_params(config);
-  params.streams = 3;
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.execution.streams = 3;
   const std::vector<encoder::CodedAccessUnit> alone = test::code_alone(params, pictures);
   for (const int batch : {1, 4}) {
     const auto backend = encoder::cuda::open_devices(params, {0}, batch);
@@ -146,11 +146,11 @@ TEST_F(CabacSessionParity, RestartsWithTheOtherCoder) {
   const std::vector<test::MixedPicture> pictures = test::mixed_pictures(5, 64, 64, 1, 2);
   Config config = config_of(Preset::fast, 1);
   config.width = config.height = 64;
-  const encoder::StageParams cabac = encoder::stage_params(config);
+  const encoder::StreamParams cabac = encoder::stream_params(config);
   config.profile = Profile::baseline;
-  const encoder::StageParams cavlc = encoder::stage_params(config);
+  const encoder::StreamParams cavlc = encoder::stream_params(config);
   const auto backend = encoder::cuda::open_devices(cabac, {0}, 6);  // whose memory suffices for both coders
-  for (const encoder::StageParams& params : {cabac, cavlc, cavlc, cabac}) {
+  for (const encoder::StreamParams& params : {cabac, cavlc, cavlc, cabac}) {
     ASSERT_TRUE(backend->restart(params, 3));
     const std::vector<encoder::CodedAccessUnit> alone = test::code_alone(params, pictures);
     ASSERT_EQ(test::difference(alone, test::code_together(*backend, pictures), pictures), "");

@@ -7,7 +7,7 @@
 
 #include "cu264/protect.h"
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
 #include "support/encode.h"
 #include "tests/parity/device_test.h"
@@ -39,10 +39,10 @@ class MixedBatches : public DeviceTest {
                                    const std::vector<int>& batches, const std::vector<int>& devices = {0},
                                    const entropy::EntropyKernel* kernel = nullptr) {
     config.width = pictures[0].picture.width, config.height = pictures[0].picture.height;
-    encoder::StageParams params = encoder::stage_params(config);
-    params.streams = streams;
+    encoder::StreamParams params = encoder::stream_params(config);
+    params.execution.streams = streams;
     const std::vector<encoder::CodedAccessUnit> alone = test::code_alone(params, pictures);
-    params.entropy_kernel = kernel;
+    params.execution.entropy_kernel = kernel;
     for (const int batch : batches) {
       const auto backend = encoder::cuda::open_devices(params, devices, batch);
       ASSERT_EQ(test::difference(alone, test::code_together(*backend, pictures), pictures), "")
@@ -150,7 +150,7 @@ TEST_F(MixedBatches, WhatIsNotAllowedIsRefused) {
   Config config = config_of(Preset::fast, 1);
   config.width = config.height = 32;
   const MixedPicture mixed = test::mixed_pictures(1, 32, 32, 1, 8).front();
-  encoder::StageParams params = encoder::stage_params(config);
+  encoder::StreamParams params = encoder::stream_params(config);
   const auto backend = encoder::cuda::open_device(params, 0, 1);
   MixedPicture wrong = mixed;
   wrong.params.qp = 52;
@@ -159,8 +159,8 @@ TEST_F(MixedBatches, WhatIsNotAllowedIsRefused) {
   EXPECT_THROW(test::code_together(*backend, {wrong}), Error);
   EXPECT_EQ(test::code_together(*backend, {mixed}).size(), 1u);
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};
-  params = encoder::stage_params(config);
-  params.streams = 2;
+  params = encoder::stream_params(config);
+  params.execution.streams = 2;
   EXPECT_THROW(encoder::cuda::open_device(params, 0, 1), Error);
 }
 

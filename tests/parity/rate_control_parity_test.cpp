@@ -13,10 +13,10 @@
 #include "common/cuda/memory_cache.h"
 #include "cu264/stream_group.h"
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/pipeline.h"
 #include "encoder/rate_control/analyser.h"
-#include "encoder/rate_control/controlled_backend.h"
 #include "encoder/rate_control/rate_settings.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/quick.h"
@@ -162,13 +162,14 @@ TEST_F(RateControlParity, Formats) {
   }
 }
 
-// The slices of every picture that `controlled` codes, and how often it coded it.
-std::vector<std::pair<std::vector<std::uint8_t>, int>> codings_of(encoder::ControlledBackend& controlled,
+// The slices of every picture that `pipeline` codes, and how often it coded it.
+std::vector<std::pair<std::vector<std::uint8_t>, int>> codings_of(encoder::Pipeline& pipeline,
                                                                   const Config& config,
                                                                   const std::vector<PlacedFrame>& frames) {
   std::vector<std::pair<std::vector<std::uint8_t>, int>> codings;
   const auto collect = [&] {
-    const encoder::CodedAccessUnit unit = controlled.collect();
+    const encoder::CodedAccessUnit unit = pipeline.collect();
+    if (unit.error) std::rethrow_exception(unit.error);
     const auto begin =
         unit.slices.begin() + static_cast<std::ptrdiff_t>(unit.slices.empty() ? 0 : unit.front);
     codings.emplace_back(std::vector<std::uint8_t>(begin, unit.slices.end()), unit.stats.codings);
@@ -177,11 +178,11 @@ std::vector<std::pair<std::vector<std::uint8_t>, int>> codings_of(encoder::Contr
   control.settings = encoder::rate_settings(config);
   std::uint64_t index = 0;
   for (const PlacedFrame& frame : frames) {
-    if (index - codings.size() == static_cast<std::uint64_t>(controlled.capacity())) collect();
-    controlled.submit(frame.view(), encoder::picture_params(config, index++), control);
+    if (index - codings.size() == static_cast<std::uint64_t>(pipeline.capacity())) collect();
+    pipeline.submit({{frame.view()}, encoder::picture_params(config, index++), control});
   }
-  controlled.release(0, true);
-  controlled.flush();
+  pipeline.release(0, true);
+  pipeline.flush();
   while (codings.size() < frames.size()) collect();
   return codings;
 }
@@ -191,22 +192,23 @@ TEST_F(RateControlParity, OneDeviceAsSeveral) {
   test::QuickCases cases(2);
   const auto frames = place(test::cuts_of(48, 32, 40), PixelFormat::i420, MemoryKind::host);
   for (const test::RateMode& mode : test::rate_modes(48, 32)) {
-    encoder::StageParams params = encoder::stage_params(mode.config);
-    const auto on_cpu = [](const encoder::StageParams& p, const std::vector<int>&) {
+    encoder::StreamParams params = encoder::stream_params(mode.config);
+    const auto on_cpu = [](const encoder::StreamParams& p, const std::vector<int>&) {
       return encoder::make_cpu_analyser(p);
     };
-    const auto on_gpu = [](const encoder::StageParams& p, const std::vector<int>& devices) {
-      return encoder::cuda::make_device_analyser(p, devices.front(), std::max(1, p.batch / 4), true);
+    const auto on_gpu = [](const encoder::StreamParams& p, const std::vector<int>& devices) {
+      return encoder::cuda::make_device_analyser(p, devices.front(), std::max(1, p.execution.batch / 4),
+                                                 true);
     };
-    encoder::ControlledBackend cpu(encoder::open_cpu_backend(params), on_cpu, params, {}, 1);
+    encoder::Pipeline cpu(encoder::open_cpu_backend(params), on_cpu, params, {}, 1);
     const auto host = codings_of(cpu, mode.config, frames);
     ASSERT_FALSE(host.front().first.empty()) << mode.name;
     for (const auto& [devices, batch] :
          {std::pair<std::vector<int>, int>{{0, 0}, 1}, {{0, 0}, 7}, {{0, 0, 0}, 4}}) {
       if (cases.leave_out()) continue;
-      params.batch = batch;
-      encoder::ControlledBackend gpu(encoder::cuda::open_devices(params, devices, batch), on_gpu, params,
-                                     devices, batch);
+      params.execution.batch = batch;
+      encoder::Pipeline gpu(encoder::cuda::open_devices(params, devices, batch), on_gpu, params, devices,
+                            batch);
       const auto found = codings_of(gpu, mode.config, frames);
       for (std::size_t i = 0; i < frames.size(); ++i) {
         ASSERT_EQ(host[i], found[i]) << mode.name << ", picture " << i << ", batches of " << batch;

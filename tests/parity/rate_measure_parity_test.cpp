@@ -21,14 +21,14 @@ namespace {
 
 class RateMeasureParity : public DeviceTest {};
 
-encoder::StageParams params_for(int width, int height, PixelFormat format, bool aq) {
+encoder::StreamParams params_for(int width, int height, PixelFormat format, bool aq) {
   Config config;
   config.width = width, config.height = height;
   config.input_format = format;
   config.threads = 1;
-  encoder::StageParams params = encoder::stage_params(config);
-  params.aq.reset();
-  if (aq) params.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.decisions.aq.reset();
+  if (aq) params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   return params;
 }
 
@@ -76,7 +76,7 @@ TEST_F(RateMeasureParity, EveryFormatMemoryAndPitch) {
       ++number;
       SCOPED_TRACE("format " + std::to_string(static_cast<int>(format)) + ", " + std::to_string(width) + "x" +
                    std::to_string(height) + ", memory " + std::to_string(static_cast<int>(memory)));
-      const encoder::StageParams params = params_for(width, height, format, aq);
+      const encoder::StreamParams params = params_for(width, height, format, aq);
       const auto on_host = encoder::make_cpu_analyser(params);
       const auto on_device = encoder::cuda::make_device_analyser(params, 0, 1 + number % 4);
       // Several frames before the first measure is read: frames must not share memory.
@@ -107,7 +107,7 @@ TEST_F(RateMeasureParity, EveryFormatMemoryAndPitch) {
 // A quarter of the macroblocks, whose last places lie outside the picture in some rows; and few columns.
 TEST_F(RateMeasureParity, LargePictures) {
   for (const auto& [width, height] : {std::pair{1283, 725}, {20, 28800}}) {
-    const encoder::StageParams params = params_for(width, height, PixelFormat::i420, true);
+    const encoder::StreamParams params = params_for(width, height, PixelFormat::i420, true);
     const FramePlanes planes(test::make_picture(test::Content::natural, width, height), PixelFormat::i420, 4);
     const PlacedFrame placed(planes, MemoryKind::device), same(planes, MemoryKind::host);
     const auto device = encoder::cuda::make_device_analyser(params, 0)->analyse(placed.view(), nullptr);
@@ -119,7 +119,7 @@ TEST_F(RateMeasureParity, LargePictures) {
 
 // Frames that are given back before their group is measured are left out of it.
 TEST_F(RateMeasureParity, FramesOfAGroupThatAreNotWanted) {
-  const encoder::StageParams params = params_for(64, 48, PixelFormat::i420, false);
+  const encoder::StreamParams params = params_for(64, 48, PixelFormat::i420, false);
   const auto on_host = encoder::make_cpu_analyser(params);
   const auto on_device = encoder::cuda::make_device_analyser(params, 0, 16);
   const FramePlanes planes(test::make_picture(test::Content::natural, 64, 48), PixelFormat::i420, 0);
@@ -137,7 +137,7 @@ TEST_F(RateMeasureParity, FramesOfAGroupThatAreNotWanted) {
 
 TEST_F(RateMeasureParity, FramesThatStayOnTheHost) {
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::rgb24}) {
-    const encoder::StageParams params = params_for(75, 50, format, true);
+    const encoder::StreamParams params = params_for(75, 50, format, true);
     const auto on_device = encoder::cuda::make_device_analyser(params, 0, 1, true);
     const auto on_host = encoder::make_cpu_analyser(params);
     const FramePlanes planes(test::make_picture(test::Content::natural, 75, 50), format, 8);
@@ -160,7 +160,7 @@ TEST_F(RateMeasureParity, FramesThatStayOnTheHost) {
 
 // More frames than a slot's chunk holds, released in between; the analyser goes before its last frame.
 TEST_F(RateMeasureParity, SlotsAreUsedAgain) {
-  const encoder::StageParams params = params_for(48, 32, PixelFormat::i420, false);
+  const encoder::StreamParams params = params_for(48, 32, PixelFormat::i420, false);
   const auto on_host = encoder::make_cpu_analyser(params);
   auto on_device = encoder::cuda::make_device_analyser(params, 0, 4);
   std::vector<std::unique_ptr<encoder::AnalysedFrame>> held(5), expected(5);

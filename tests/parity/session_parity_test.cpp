@@ -319,9 +319,9 @@ TEST_F(SessionParity, BatchesShareMemoryInTurn) {
                                                      {48, 64, 4, 7}}) {
     Config config = test::baseline_config();
     config.width = width, config.height = height, config.slices = slices;
-    const encoder::StageParams params = encoder::stage_params(config);
-    const std::size_t mbs =
-        static_cast<std::size_t>(batch) * static_cast<std::size_t>(params.mb_width * params.mb_height);
+    const encoder::StreamParams params = encoder::stream_params(config);
+    const std::size_t mbs = static_cast<std::size_t>(batch) *
+                            static_cast<std::size_t>(params.format.mb_width * params.format.mb_height);
     std::size_t size = 0;
     encoder::cuda::lay_out_device(params, batch, nullptr, size);
     std::vector<std::uint8_t> memory(size);
@@ -331,10 +331,11 @@ TEST_F(SessionParity, BatchesShareMemoryInTurn) {
       const Bytes stream = bytes_at(own.stream, layout.stream_bytes);
       const Bytes others_stream = bytes_at(other.stream, layout.stream_bytes);
       const Bytes levels = bytes_at(own.levels, mbs * core::kLevelsPerMacroblock * sizeof(std::int16_t));
-      const Bytes scratch = bytes_at(own.reconstruct_scratch, encoder::cuda::reconstruct_scratch_bytes(
-                                                                  batch, params.mb_width, params.mb_height));
-      const Bytes coded =
-          bytes_at(own.coded, entropy::coded_bytes(batch, params.mb_width, params.mb_height, slices));
+      const Bytes scratch = bytes_at(
+          own.reconstruct_scratch,
+          encoder::cuda::reconstruct_scratch_bytes(batch, params.format.mb_width, params.format.mb_height));
+      const Bytes coded = bytes_at(
+          own.coded, entropy::coded_bytes(batch, params.format.mb_width, params.format.mb_height, slices));
       for (const Bytes part : {levels, scratch, coded, stream}) {
         EXPECT_TRUE(apart(part, others_stream)) << width << "x" << height;
         EXPECT_GE(part.data(), memory.data());
@@ -354,12 +355,12 @@ TEST_F(SessionParity, CabacLeavesTheOtherStreamAlone) {
     Config config = test::baseline_config();
     config.profile = Profile::high;
     config.width = width, config.height = height, config.slices = slices;
-    const encoder::StageParams params = encoder::stage_params(config);
+    const encoder::StreamParams params = encoder::stream_params(config);
     std::size_t size = 0;
     encoder::cuda::lay_out_device(params, batch, nullptr, size);
     std::vector<std::uint8_t> memory(size);
     const auto layout = encoder::cuda::lay_out_device(params, batch, memory.data(), size);
-    const int mb_width = params.mb_width, mb_height = params.mb_height;
+    const int mb_width = params.format.mb_width, mb_height = params.format.mb_height;
     const std::size_t level_count =
         static_cast<std::size_t>(batch * mb_width * mb_height) * core::kLevelsPerMacroblock;
     const auto bytes_at = [](const void* at, std::size_t count) {
@@ -385,7 +386,7 @@ TEST_F(SessionParity, BatchesSideBySide) {
   config.width = 1920, config.height = 1080;
   const auto side_by_side = [&](Profile profile, int batch) {
     config.profile = profile, config.batch = batch;
-    return encoder::cuda::overlapping_batches(encoder::stage_params(config), batch);
+    return encoder::cuda::overlapping_batches(encoder::stream_params(config), batch);
   };
   EXPECT_EQ(side_by_side(Profile::baseline, 1), 4);
   EXPECT_EQ(side_by_side(Profile::baseline, 96), 2);

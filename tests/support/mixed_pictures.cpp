@@ -71,7 +71,7 @@ std::vector<encoder::CodedAccessUnit> code_together(encoder::Backend& backend,
     if (sent - units.size() == static_cast<std::size_t>(backend.capacity()))
       units.push_back(backend.collect());
     const FrameBuffer frame(mixed.picture, PixelFormat::i420);
-    backend.submit(frame.view(), mixed.params);
+    backend.submit({{frame.view()}, mixed.params});
     ++sent;
   }
   backend.flush();
@@ -79,10 +79,10 @@ std::vector<encoder::CodedAccessUnit> code_together(encoder::Backend& backend,
   return units;
 }
 
-std::vector<encoder::CodedAccessUnit> code_alone(encoder::StageParams params,
+std::vector<encoder::CodedAccessUnit> code_alone(encoder::StreamParams params,
                                                  const std::vector<MixedPicture>& pictures) {
-  std::vector<std::unique_ptr<encoder::Backend>> backends(static_cast<std::size_t>(params.streams));
-  params.streams = 1, params.threads = 1;
+  std::vector<std::unique_ptr<encoder::Backend>> backends(static_cast<std::size_t>(params.execution.streams));
+  params.execution.streams = 1, params.execution.threads = 1;
   std::vector<encoder::CodedAccessUnit> units;
   for (const MixedPicture& mixed : pictures) {
     std::unique_ptr<encoder::Backend>& backend = backends[mixed.params.stream];
@@ -90,7 +90,7 @@ std::vector<encoder::CodedAccessUnit> code_alone(encoder::StageParams params,
     const FrameBuffer frame(mixed.picture, PixelFormat::i420);
     core::PictureParams own = mixed.params;
     own.stream = 0;
-    backend->submit(frame.view(), own);
+    backend->submit({{frame.view()}, own});
     units.push_back(backend->collect());
   }
   return units;

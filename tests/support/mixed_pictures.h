@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/picture_params.h"
-#include "encoder/stages.h"
+#include "encoder/backend.h"
 #include "support/picture.h"
 
 namespace cu264::test {
@@ -31,7 +31,7 @@ std::vector<encoder::CodedAccessUnit> code_together(encoder::Backend& backend,
                                                     const std::vector<MixedPicture>& pictures);
 
 // Encodes each stream with a CPU backend of its own, one picture at a time.
-std::vector<encoder::CodedAccessUnit> code_alone(encoder::StageParams params,
+std::vector<encoder::CodedAccessUnit> code_alone(encoder::StreamParams params,
                                                  const std::vector<MixedPicture>& pictures);
 
 // Says where units differ in bytes, statistics or reconstruction; empty if they do not.

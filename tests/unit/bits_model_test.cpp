@@ -24,7 +24,7 @@ core::PictureMeasure measure(const test::Picture& picture, AdaptiveQuantisation 
   config.width = picture.width, config.height = picture.height;
   config.aq = aq;
   config.threads = 1;
-  const auto analyser = encoder::make_cpu_analyser(encoder::stage_params(config));
+  const auto analyser = encoder::make_cpu_analyser(encoder::stream_params(config));
   const test::FrameBuffer buffer(picture, PixelFormat::i420);
   return analyser->analyse(buffer.view(), nullptr)->measure();
 }

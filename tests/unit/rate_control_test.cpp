@@ -8,7 +8,7 @@
 
 #include "cu264/stream_group.h"
 #include "encoder/config.h"
-#include "encoder/stages.h"
+#include "encoder/stream_params.h"
 #include "support/encode.h"
 #include "tests/support/error_of.h"
 #include "tests/support/rate_checks.h"
@@ -166,7 +166,7 @@ TEST(RateControl, OtherModesDoNotLookAhead) {
     if (mode.config.bitrate > 0) continue;
     const auto expected = encode_alone(mode.config);
     mode.config.lookahead = 30;
-    EXPECT_EQ(encoder::stage_params(mode.config).lookahead, 0) << mode.name;
+    EXPECT_EQ(encoder::stream_params(mode.config).pacing.lookahead, 0) << mode.name;
     expect_same(encode_alone(mode.config), expected, mode.name);
   }
 }

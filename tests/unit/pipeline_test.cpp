@@ -1,7 +1,7 @@
-// The layer between sessions and backends, in front of a backend that codes nothing but keeps watch over its
+// The pipeline, in front of a backend that codes nothing but keeps watch over its
 // contract: pictures begin when a batch is full or flushed, no more are submitted than its capacity allows,
 // and none between a flush and the last picture of it.
-#include "encoder/rate_control/controlled_backend.h"
+#include "encoder/pipeline.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class FakeAnalyser final : public Analyser {
   }
 };
 
-std::unique_ptr<Analyser> fake_analyser(const StageParams&, const std::vector<int>&) {
+std::unique_ptr<Analyser> fake_analyser(const StreamParams&, const std::vector<int>&) {
   return std::make_unique<FakeAnalyser>();
 }
 
@@ -72,12 +72,12 @@ class FakeBackend final : public Backend {
   ~FakeBackend() override { EXPECT_EQ(begun_, 0u); }
 
   int capacity() const override { return static_cast<int>(2 * batch_); }
-  void submit(const Frame& frame, const core::PictureParams& picture, Written) override {
+  void submit(const Job& job) override {
     EXPECT_LT(in_flight_.size(), 2 * batch_) << "beyond the capacity";
-    EXPECT_FALSE(flushed_ && !in_flight_.empty()) << "behind a flush";
+    EXPECT_FALSE(flushed_ && !in_flight_.empty()) << "after a flush";
     flushed_ = false;
-    in_flight_.push_back({frame.pts, picture});
-    if (submitted_ != nullptr) submitted_->push_back(picture.index);
+    in_flight_.push_back({job.frame.frame.pts, job.picture});
+    if (submitted_ != nullptr) submitted_->push_back(job.picture.index);
     if (in_flight_.size() - begun_ == batch_) begun_ += batch_;
   }
   void flush() override {
@@ -85,11 +85,10 @@ class FakeBackend final : public Backend {
     begun_ = in_flight_.size();
   }
   // Every third look finds what was begun ready, and it stays so until it is collected.
-  bool ready() const override {
+  State poll() override {
     ready_ = begun_ > 0 && (ready_ || ++looks_ % 3 == 0);
-    return ready_;
+    return ready_ ? State::ready : begun_ > 0 ? State::working : State::idle;
   }
-  bool working() override { return begun_ > 0; }
   void notify(std::shared_ptr<Notifier> notifier) override { notifier->signal(); }
   CodedAccessUnit collect() override {
     EXPECT_GT(begun_, 0u) << "collect would wait for ever";
@@ -98,19 +97,22 @@ class FakeBackend final : public Backend {
     in_flight_.pop_front();
     --begun_;
     ready_ = false;
-    if (coding.richness == kBrokenPicture) throw Error(ErrorCode::encode_failure, "broken");
     const int qp_q8 = coding.params.qp * 256 + coding.params.raised_rows * 256 / 68;
     const double error = 0.9 + 0.02 * static_cast<double>(coding.params.index % 11);
     const auto bits =
         static_cast<double>(predicted_bits(measure_of(coding.richness), qp_q8, Preset::balanced));
     CodedAccessUnit unit;
+    unit.picture = coding.params;
+    if (coding.richness == kBrokenPicture) {
+      unit.error = std::make_exception_ptr(Error(ErrorCode::encode_failure, "broken"));
+      return unit;
+    }
     unit.slices.resize(static_cast<std::size_t>(bits * error / 8) + 20,
                        static_cast<std::uint8_t>(coding.params.idr_pic_id));
     unit.stats.qp = coding.params.qp;
-    unit.stats.header_bits = coding.params.index;
     return unit;
   }
-  bool restart(const StageParams&, int) override {
+  bool restart(const StreamParams&, int) override {
     EXPECT_TRUE(in_flight_.empty());
     return true;
   }
@@ -124,19 +126,19 @@ class FakeBackend final : public Backend {
   std::vector<std::uint64_t>* const submitted_;
   std::deque<Coding> in_flight_;
   std::size_t begun_ = 0;
-  mutable bool ready_ = false;
-  mutable int looks_ = 0;
+  bool ready_ = false;
+  int looks_ = 0;
   bool flushed_ = false;
 };
 
-StageParams params_of() {
-  StageParams params;
-  params.width = 1920, params.height = 1080;
-  params.mb_width = 120, params.mb_height = 68;
-  params.aq = AqParams{AqMode::none, 0, false};
-  params.controls_rate = params.codes_again = true;
-  params.streams = 4;
-  params.lookahead = kUsualLookahead;
+StreamParams params_of() {
+  StreamParams params;
+  params.format.width = 1920, params.format.height = 1080;
+  params.format.mb_width = 120, params.format.mb_height = 68;
+  params.decisions.aq = AqParams{AqMode::none, 0, false};
+  params.pacing.controls_rate = params.pacing.codes_again = true;
+  params.execution.streams = 4;
+  params.pacing.lookahead = kUsualLookahead;
   return params;
 }
 
@@ -175,13 +177,13 @@ std::vector<std::int64_t> clip_of(int pictures) {
 }
 
 // Codes a clip as an Encoder does: as many as it may, then one for one.
-std::vector<Result> code(ControlledBackend& backend, const std::vector<std::int64_t>& clip,
+std::vector<Result> code(Pipeline& backend, const std::vector<std::int64_t>& clip,
                          const PictureControl& control, std::uint32_t stream = 0) {
   std::vector<Result> results;
   std::size_t pending = 0;
   const auto collect = [&] {
     const CodedAccessUnit unit = backend.collect();
-    EXPECT_EQ(unit.stats.header_bits, results.size()) << "out of order";
+    EXPECT_EQ(unit.picture.index, results.size()) << "out of order";
     results.push_back({unit.stats.qp, unit.stats.mean_qp, unit.slices.size(), unit.stats.codings});
     --pending;
   };
@@ -191,7 +193,7 @@ std::vector<Result> code(ControlledBackend& backend, const std::vector<std::int6
     frame.pts = clip[n];
     core::PictureParams picture;
     picture.index = n, picture.stream = stream, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-    backend.submit(frame, picture, control);
+    backend.submit({{frame}, picture, control});
     ++pending;
   }
   backend.release(stream, true);
@@ -200,9 +202,9 @@ std::vector<Result> code(ControlledBackend& backend, const std::vector<std::int6
   return results;
 }
 
-std::unique_ptr<ControlledBackend> open(int batch, std::vector<std::uint64_t>* submitted = nullptr) {
-  return std::make_unique<ControlledBackend>(std::make_unique<FakeBackend>(batch, submitted), fake_analyser,
-                                             params_of(), std::vector<int>{}, batch);
+std::unique_ptr<Pipeline> open(int batch, std::vector<std::uint64_t>* submitted = nullptr) {
+  return std::make_unique<Pipeline>(std::make_unique<FakeBackend>(batch, submitted), fake_analyser,
+                                    params_of(), std::vector<int>{}, batch);
 }
 
 std::vector<Config> modes() {
@@ -218,7 +220,7 @@ std::vector<Config> modes() {
   return modes;
 }
 
-TEST(ControlledBackend, BatchesDoNotMatter) {
+TEST(Pipeline, BatchesDoNotMatter) {
   const std::vector<std::int64_t> clip = clip_of(600);
   for (const Config& mode : modes()) {
     const PictureControl control = control_of(mode);
@@ -228,7 +230,7 @@ TEST(ControlledBackend, BatchesDoNotMatter) {
     EXPECT_TRUE(mode.crf || again > 0) << "the test has nothing to code again";
     for (const int batch : {2, 7, 32, 64}) {
       auto backend = open(batch);
-      EXPECT_LE(backend->capacity(), kFeedbackDistance + params_of().lookahead);
+      EXPECT_LE(backend->capacity(), kFeedbackDistance + params_of().pacing.lookahead);
       EXPECT_EQ(code(*backend, clip, control), expected) << batch;
       EXPECT_TRUE(backend->restart(params_of(), batch));
       EXPECT_EQ(code(*backend, clip, control), expected) << "the second clip, " << batch;
@@ -238,11 +240,11 @@ TEST(ControlledBackend, BatchesDoNotMatter) {
 
 // Others wait for a picture that is coded again, so it is submitted before all that were not submitted yet,
 // and at most as many pictures lie between as the inner backend holds.
-TEST(ControlledBackend, PicturesCodedAgainComeFirst) {
+TEST(Pipeline, PicturesCodedAgainComeFirst) {
   constexpr int kBatch = 16;
   std::vector<std::uint64_t> submitted;
   const auto backend = open(kBatch, &submitted);
-  EXPECT_EQ(backend->capacity(), (2 + 4) * kBatch + params_of().lookahead);
+  EXPECT_EQ(backend->capacity(), (2 + 4) * kBatch + params_of().pacing.lookahead);
   Config config = config_of();
   config.qp = 20, config.max_frame_bytes = 150000;
   code(*backend, clip_of(600), control_of(config));
@@ -259,9 +261,9 @@ TEST(ControlledBackend, PicturesCodedAgainComeFirst) {
   EXPECT_GT(again, 20);
 }
 
-// A clip that ends behind a drain has the same bytes, whether the pictures drained are planned by then or
+// A clip that ends after a drain has the same bytes, whether the pictures drained are planned by then or
 // not.
-TEST(ControlledBackend, AnEndBehindADrainChangesNothing) {
+TEST(Pipeline, AnEndBehindADrainChangesNothing) {
   std::vector<std::int64_t> clip(25, 50);
   std::fill(clip.begin() + 12, clip.end(), 100);  // so that bits are owed at the end
   const PictureControl control = control_of(modes()[1]);
@@ -274,69 +276,84 @@ TEST(ControlledBackend, AnEndBehindADrainChangesNothing) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit(frame, picture, control);
+      backend->submit({{frame}, picture, control});
     }
     const auto collect_rest = [&] {
       backend->flush();
       while (own.size() < clip.size()) own.push_back(backend->collect().slices.size());
     };
-    EXPECT_EQ(backend->release(0, false), 25);
+    EXPECT_EQ(backend->ahead(0), 25u);
+    backend->release(0, false);
     if (collects_between) collect_rest();
-    EXPECT_EQ(backend->release(0, true), 0);
+    EXPECT_EQ(backend->ahead(0), 0u);
+    backend->release(0, true);
     collect_rest();
   }
   EXPECT_EQ(sizes[0], sizes[1]);
 }
 
 // Pictures of several streams take turns; each stream has what it has alone.
-TEST(ControlledBackend, StreamsDoNotMatterToEachOther) {
+TEST(Pipeline, StreamsDoNotMatterToEachOther) {
   const std::vector<Config> kinds = modes();
   const std::vector<std::int64_t> clip = clip_of(200);
   std::vector<std::vector<Result>> alone;
   for (std::uint32_t s = 0; s < 4; ++s) alone.push_back(code(*open(8), clip, control_of(kinds[s])));
   auto backend = open(8);
   std::vector<std::vector<Result>> together(4);
-  std::deque<std::uint32_t> order;
   for (std::size_t n = 0; n < clip.size(); ++n) {
     for (std::uint32_t s = 0; s < 4; ++s) {
       Frame frame;
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.stream = s, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      int released = backend->submit(frame, picture, control_of(kinds[s]));
-      if (n + 1 == clip.size()) released += backend->release(s, true);
-      for (; released > 0; --released) order.push_back(s);
+      backend->submit({{frame}, picture, control_of(kinds[s])});
+      if (n + 1 == clip.size()) backend->release(s, true);
     }
-    backend->flush();  // as a lane does behind what it takes
-    while (order.size() > (n + 1 < clip.size() ? 4u : 0u)) {
+    backend->flush();  // as a lane does after what it takes
+    while (backend->released() > (n + 1 < clip.size() ? 4u : 0u)) {
       const CodedAccessUnit unit = backend->collect();
-      together[order.front()].push_back(
+      together[unit.picture.stream].push_back(
           {unit.stats.qp, unit.stats.mean_qp, unit.slices.size(), unit.stats.codings});
-      order.pop_front();
     }
   }
   for (std::uint32_t s = 0; s < 4; ++s) EXPECT_EQ(together[s], alone[s]) << s;
 }
 
-TEST(ControlledBackend, PicturesWithoutControlPass) {
-  auto backend = open(4);
-  for (std::size_t n = 0; n < 9; ++n) {
+// With a constant QP nothing is measured, and as many pictures are taken as the backend takes.
+TEST(Pipeline, ConstantQp) {
+  StreamParams params = params_of();
+  params.decisions.aq.reset();
+  params.pacing.controls_rate = params.pacing.codes_again = false;
+  const auto no_analyser = [](const StreamParams&, const std::vector<int>&) {
+    ADD_FAILURE() << "pictures are measured";
+    return std::unique_ptr<Analyser>();
+  };
+  Pipeline pipeline(std::make_unique<FakeBackend>(4), no_analyser, params, {}, 4);
+  EXPECT_EQ(pipeline.capacity(), 8);
+  std::size_t collected = 0;
+  for (std::size_t n = 0; n < 21; ++n) {
+    if (n - collected == 8) {
+      EXPECT_EQ(pipeline.collect().picture.index, collected);
+      ++collected;
+    }
     Frame frame;
     frame.pts = 100;
     core::PictureParams picture;
     picture.index = n, picture.qp = 33;
-    backend->submit(frame, picture);
+    pipeline.submit({{frame}, picture, {}, {static_cast<std::int64_t>(n) * 7, nullptr, {}}});
   }
-  backend->flush();
-  for (std::size_t n = 0; n < 9; ++n) {
-    const CodedAccessUnit unit = backend->collect();
+  pipeline.flush();
+  for (; collected < 21; ++collected) {
+    const CodedAccessUnit unit = pipeline.collect();
+    EXPECT_EQ(unit.picture.index, collected);
+    EXPECT_EQ(unit.label.pts, static_cast<std::int64_t>(collected) * 7);
     EXPECT_EQ(unit.stats.qp, 33);
     EXPECT_TRUE(unit.hrd_messages.empty());
   }
 }
 
-// The error belongs to its picture, and those behind go on.
-TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
+// The error belongs to its picture, and those after it go on.
+TEST(Pipeline, ErrorsBelongToTheirPictures) {
   std::vector<std::int64_t> clip = clip_of(100);
   for (std::int64_t& richness : clip) richness = std::min(richness, kBrokenPicture - 1);
   const std::int64_t faults[] = {kBrokenPicture, kUnmeasuredPicture, kRefusedPicture};
@@ -346,13 +363,10 @@ TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
     auto backend = open(16);
     std::size_t errors = 0, next = 0;
     const auto collect = [&] {
-      try {
-        backend->collect();
-        EXPECT_NE(next, broken);
-      } catch (const Error& error) {
-        EXPECT_EQ(next, broken) << error.what();
-        ++errors;
-      }
+      const CodedAccessUnit unit = backend->collect();
+      EXPECT_EQ(unit.error != nullptr, next == broken);
+      EXPECT_EQ(unit.picture.index, next);
+      errors += unit.error != nullptr;
       ++next;
     };
     for (std::size_t n = 0; n < clip.size(); ++n) {
@@ -361,7 +375,7 @@ TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit(frame, picture, control_of(modes()[1]));
+      backend->submit({{frame}, picture, control_of(modes()[1])});
     }
     backend->release(0, true);
     backend->flush();
@@ -372,7 +386,7 @@ TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
 }
 
 // What would have preceded a picture that failed precedes the next one, and is counted there.
-TEST(ControlledBackend, HeadersOfErrorsAreCountedWithTheNextPicture) {
+TEST(Pipeline, HeadersOfErrorsAreCountedWithTheNextPicture) {
   Config config = config_of();
   config.frame_bytes = 150000;
   for (const std::int64_t fault : {kBrokenPicture, kUnmeasuredPicture, kRefusedPicture}) {
@@ -386,10 +400,10 @@ TEST(ControlledBackend, HeadersOfErrorsAreCountedWithTheNextPicture) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit(frame, picture, control);
+      backend->submit({{frame}, picture, control});
     }
     backend->flush();
-    EXPECT_THROW(backend->collect(), Error);
+    EXPECT_TRUE(backend->collect().error);
     EXPECT_EQ(backend->collect().slices.size() + 540, 150000u);
     EXPECT_EQ(backend->collect().slices.size() + 30, 150000u);
     EXPECT_EQ(backend->collect().slices.size() + 30, 150000u);
@@ -397,7 +411,7 @@ TEST(ControlledBackend, HeadersOfErrorsAreCountedWithTheNextPicture) {
 }
 
 // A picture that is left out has neighbours of different idr_pic_id (H.264 7.4.3) all the same.
-TEST(ControlledBackend, NeighboursOfPicturesLeftOutDiffer) {
+TEST(Pipeline, NeighboursOfPicturesLeftOutDiffer) {
   Config config = config_of();
   config.max_frame_bytes = 20000, config.on_overflow = OnOverflow::drop;
   std::vector<std::int64_t> clip(60, 5);
@@ -410,7 +424,7 @@ TEST(ControlledBackend, NeighboursOfPicturesLeftOutDiffer) {
     frame.pts = clip[n];
     core::PictureParams picture;
     picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-    backend->submit(frame, picture, control);
+    backend->submit({{frame}, picture, control});
     backend->flush();
     const CodedAccessUnit unit = backend->collect();
     EXPECT_EQ(unit.dropped, clip[n] == 50000) << n;
@@ -424,8 +438,8 @@ TEST(ControlledBackend, NeighboursOfPicturesLeftOutDiffer) {
   EXPECT_EQ(dropped, 9);
 }
 
-// Someone who waits for packets is told: every answer of working() and every signal leads on.
-TEST(ControlledBackend, WaitingEnds) {
+// Someone who waits for packets is told: every answer of will_signal() and every signal leads on.
+TEST(Pipeline, WaitingEnds) {
   for (const int trial : {0, 1, 2, 3}) {
     const int batch = trial % 2 == 0 ? 1 : 5;
     const Config mode = modes()[trial < 2 ? 3 : 7];
@@ -439,7 +453,7 @@ TEST(ControlledBackend, WaitingEnds) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit(frame, picture, control_of(mode));
+      backend->submit({{frame}, picture, control_of(mode)});
       if (n + 1 == clip.size()) {
         backend->release(0, true);
         backend->flush();
@@ -448,8 +462,8 @@ TEST(ControlledBackend, WaitingEnds) {
       for (int looks = 0; (must || n + 1 == clip.size()) && collected < n + (n + 1 == clip.size() ? 1 : 0);
            ++looks) {
         ASSERT_LT(looks, 100000) << "it never becomes ready";
-        if (!backend->ready()) {
-          ASSERT_TRUE(backend->working()) << "full or flushed, but nothing will come";
+        if (backend->poll() != State::ready) {
+          ASSERT_TRUE(backend->will_signal()) << "full or flushed, but nothing will come";
           continue;
         }
         backend->collect();

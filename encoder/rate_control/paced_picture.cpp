@@ -1,4 +1,4 @@
-#include "encoder/rate_control/controlled_picture.h"
+#include "encoder/rate_control/paced_picture.h"
 
 #include <algorithm>
 #include <string>
@@ -26,19 +26,26 @@ std::int64_t size_of(const CodedAccessUnit& unit) {
 
 }  // namespace
 
-bool ControlledPicture::can_plan() const {
-  return stream == nullptr || stream->controller.can_plan(*control);
+bool PacedPicture::can_plan() const {
+  return stream == nullptr || stream->controller.can_plan(job.control);
 }
 
-bool ControlledPicture::foresee(const StageParams& stages, bool wait) {
+bool PacedPicture::foresee(const StreamParams& stages, bool wait) {
   if (stream == nullptr) return true;
-  const auto behind = static_cast<std::uint64_t>(control->settings.lookahead);
-  return stream->foresee(std::min(place + behind + 1, stream->submitted), stages, wait);
+  const auto lookahead = static_cast<std::uint64_t>(job.control.settings.lookahead);
+  return stream->foresee(std::min(place + lookahead + 1, stream->submitted), stages, wait);
 }
 
-bool ControlledStream::foresee(std::uint64_t pictures, const StageParams& stages, bool wait) {
+void PacedStream::add(std::unique_ptr<PacedPicture> picture) {
+  picture->stream = this;
+  picture->place = submitted++;
+  unexpected.push_back(picture.get());
+  ahead.push_back(std::move(picture));
+}
+
+bool PacedStream::foresee(std::uint64_t pictures, const StreamParams& stages, bool wait) {
   for (; expected < pictures; ++expected) {
-    ControlledPicture& next = *unexpected.front();
+    PacedPicture& next = *unexpected.front();
     if (!wait && !next.measured()) return false;
     next.expect(stages);
     unexpected.pop_front();
@@ -46,39 +53,51 @@ bool ControlledStream::foresee(std::uint64_t pictures, const StageParams& stages
   return true;
 }
 
-void ControlledPicture::expect(const StageParams& stages) {
+void PacedPicture::expect(const StreamParams& stages) {
   if (error) return;
   try {
-    const core::PictureMeasure& own = frame->measure();
-    BitsCurve curve(
-        [sizes = logs_of(size_curve(own, stages.preset))](int qp) { return bits_at(sizes, qp * kQpOne); });
-    const std::optional<int> crf_q8 = control->settings.crf_q8;
-    const int crf_qp = crf_q8 ? crf_qp_q8(own, *crf_q8, stages.cabac) : 0;
-    stream->controller.expect(std::move(curve), *control, crf_qp);
+    const core::PictureMeasure& own = analysed->measure();
+    BitsCurve curve([sizes = logs_of(size_curve(own, stages.decisions.preset))](int qp) {
+      return bits_at(sizes, qp * kQpOne);
+    });
+    const std::optional<int> crf_q8 = job.control.settings.crf_q8;
+    const int crf_qp = crf_q8 ? crf_qp_q8(own, *crf_q8, stages.format.cabac) : 0;
+    stream->controller.expect(std::move(curve), job.control, crf_qp);
     expected_ = true;
   } catch (...) {
     error = std::current_exception();
   }
 }
 
-void ControlledPicture::plan() {
+void PacedPicture::plan() {
   if (!expected_) return;
   number = stream->controller.next_number();
   set_qp(stream->controller.plan());
 }
 
-void ControlledPicture::set_qp(PictureQp qp) {
-  params.qp = static_cast<std::uint8_t>(qp.qp);
-  params.raised_rows = static_cast<std::uint16_t>(qp.raised_rows);
+void PacedPicture::set_qp(PictureQp qp) {
+  job.picture.qp = static_cast<std::uint8_t>(qp.qp);
+  job.picture.raised_rows = static_cast<std::uint16_t>(qp.raised_rows);
 }
 
-void ControlledPicture::code_again(PictureQp qp) {
+void PacedPicture::code_again(PictureQp qp) {
   coded = false;
   unit = {};
   set_qp(qp);
 }
 
-bool ControlledPicture::take(CodedAccessUnit&& coded_unit) {
+const Job& PacedPicture::next_coding() {
+  ++codings;
+  if (error) std::rethrow_exception(error);
+  if (analysed) job.frame.frame = analysed->frame(), job.frame.written = analysed->written();
+  return job;
+}
+
+bool PacedPicture::take(CodedAccessUnit&& coded_unit) {
+  if (coded_unit.error) {
+    fail(coded_unit.error);
+    return true;
+  }
   unit = std::move(coded_unit);
   coded = true;
   if (stream == nullptr) return true;
@@ -90,27 +109,28 @@ bool ControlledPicture::take(CodedAccessUnit&& coded_unit) {
   return !again;
 }
 
-void ControlledPicture::fail() {
-  error = std::current_exception();
+void PacedPicture::fail(std::exception_ptr why) {
+  error = std::move(why);
   coded = true;
   if (number && !reviewed) stream->controller.review(*number, 0);
   reviewed = true;
 }
 
-bool ControlledPicture::settle() {
+bool PacedPicture::settle() {
   if (stream == nullptr) return true;
   RateController& controller = stream->controller;
   if (error) {
     if (number) {
       controller.lose(*number);
     } else {
-      controller.lose_unplanned(*control);
+      controller.lose_unplanned(job.control);
     }
     return true;
   }
-  if (params.idr_pic_id == stream->last_idr_pic_id) {
-    params.idr_pic_id = core::kIdrPicIdBehindGap;
-    code_again({params.qp, params.raised_rows});
+  core::PictureParams& picture = job.picture;
+  if (picture.idr_pic_id == stream->last_idr_pic_id) {
+    picture.idr_pic_id = core::kIdrPicIdBehindGap;
+    code_again({picture.qp, picture.raised_rows});
     return false;
   }
   RateController::Settlement result = controller.settle(*number);
@@ -119,18 +139,18 @@ bool ControlledPicture::settle() {
     return false;
   }
   if (result.too_large) {
-    const RateSettings& settings = control->settings;
+    const RateSettings& settings = job.control.settings;
     unit = {};
     unit.dropped = settings.drop;
     if (!settings.drop)
-      error = std::make_exception_ptr(too_large(params.index, settings, result.excess_bytes));
+      error = std::make_exception_ptr(too_large(picture.index, settings, result.excess_bytes));
     return true;
   }
-  stream->last_idr_pic_id = params.idr_pic_id;
+  stream->last_idr_pic_id = picture.idr_pic_id;
   unit.hrd_messages = std::move(result.messages);
   if (result.filler_bytes > 0) {
     const auto filler = static_cast<std::size_t>(result.filler_bytes);
-    // Backends leave as much room as filler data usually need (StageParams::packet_room).
+    // Backends leave as much room as filler data usually need (Pacing::packet_room).
     unit.slices.reserve(unit.slices.size() + filler + kRoomForMessages);
     append_filler(unit.slices, filler);
   }
@@ -138,6 +158,19 @@ bool ControlledPicture::settle() {
   unit.stats.codings = codings;
   unit.stats.buffer_bits = result.fullness;
   return true;
+}
+
+void PacedPicture::let_go_of_frame() {
+  analysed.reset();
+  job.frame = {};
+}
+
+CodedAccessUnit PacedPicture::result() {
+  if (error) unit = {};
+  unit.error = error;
+  unit.picture = job.picture;
+  unit.label = std::move(job.label);
+  return std::move(unit);
 }
 
 }  // namespace cu264::encoder

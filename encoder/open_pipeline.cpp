@@ -1,4 +1,5 @@
-// The choice of the backend, and those functions of the API that need a build with CUDA.
+// The choice of the backend, the pipeline in front of it, and those functions of the API that need a build
+// with CUDA.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -6,8 +7,8 @@
 
 #include "cu264/device.h"
 #include "encoder/config.h"
-#include "encoder/rate_control/controlled_backend.h"
-#include "encoder/stages.h"
+#include "encoder/open_pipeline.h"
+#include "encoder/pictures_held.h"
 #if defined(CU264_WITH_CUDA)
 #include "encoder/cuda/cuda_backend.h"
 #endif
@@ -15,8 +16,8 @@
 namespace cu264 {
 namespace {
 
-using encoder::OpenedBackend;
-using encoder::StageParams;
+using encoder::OpenedPipeline;
+using encoder::StreamParams;
 
 #if defined(CU264_WITH_CUDA)
 std::vector<int> devices_of(const Config& config) {
@@ -29,47 +30,43 @@ Error built_without_cuda() {
 }
 #endif
 
-// Puts rate control in front of a backend, if the pictures come with it.
-template <class Opened>
-void add_control(Opened& opened, const StageParams& params, encoder::ControlledBackend::MakeAnalyser analyser,
-                 std::vector<int> devices) {
-  if (!params.controls_rate) return;
-  auto controlled = std::make_unique<encoder::ControlledBackend>(std::move(opened.backend), analyser, params,
-                                                                 std::move(devices), opened.batch);
-  opened.controlled = controlled.get();
-  opened.backend = std::move(controlled);
-}
-
-std::unique_ptr<encoder::Analyser> cpu_analyser(const StageParams& params, const std::vector<int>&) {
+std::unique_ptr<encoder::Analyser> cpu_analyser(const StreamParams& params, const std::vector<int>&) {
   return encoder::make_cpu_analyser(params);
 }
 
 #if defined(CU264_WITH_CUDA)
-std::unique_ptr<encoder::Analyser> device_analyser(const StageParams& params,
+std::unique_ptr<encoder::Analyser> device_analyser(const StreamParams& params,
                                                    const std::vector<int>& devices) {
-  const int batch = params.batch != 0 ? params.batch : encoder::controlled_batch(64, devices.size());
+  const int batch =
+      params.execution.batch != 0 ? params.execution.batch : encoder::paced_batch(64, devices.size());
   return encoder::cuda::make_device_analyser(params, devices.front(), std::max(1, batch / 4),
                                              devices.size() > 1);
 }
 
 // With rate control a batch has its size from there.
-StageParams with_controlled_batch(StageParams params, const std::vector<int>& devices) {
-  if (!params.controls_rate) return params;
-  const int batch = params.batch != 0 ? params.batch : encoder::cuda::choose_batch(params, devices);
-  params.batch = encoder::controlled_batch(batch, devices.size());
+StreamParams with_paced_batch(StreamParams params, const std::vector<int>& devices) {
+  if (!params.pacing.controls_rate) return params;
+  const int batch =
+      params.execution.batch != 0 ? params.execution.batch : encoder::cuda::choose_batch(params, devices);
+  params.execution.batch = encoder::paced_batch(batch, devices.size());
   return params;
 }
 #endif
 
-OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
+std::unique_ptr<encoder::Pipeline> open_cpu_pipeline(const StreamParams& params) {
+  return std::make_unique<encoder::Pipeline>(encoder::open_cpu_backend(params), cpu_analyser, params,
+                                             std::vector<int>{}, 1);
+}
+
+OpenedPipeline open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StreamParams& params) {
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
-  OpenedBackend opened;
+  OpenedPipeline opened;
   opened.name = "cuda";
-  const StageParams own = with_controlled_batch(params, devices);
+  const StreamParams own = with_paced_batch(params, devices);
   opened.batch = encoder::cuda::choose_batch(own, devices);
-  opened.backend = encoder::cuda::open_devices(own, devices, opened.batch);
-  add_control(opened, own, device_analyser, devices);
+  opened.pipeline = std::make_unique<encoder::Pipeline>(
+      encoder::cuda::open_devices(own, devices, opened.batch), device_analyser, own, devices, opened.batch);
   for (const int device : devices) {
     if (!opened.reason.empty()) opened.reason += ", ";
     opened.reason += encoder::cuda::device_name(device) + ", device " + std::to_string(device);
@@ -80,19 +77,18 @@ OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] 
 #endif
 }
 
-OpenedBackend open_cpu(const Config& config, const StageParams& params, std::string reason) {
+OpenedPipeline open_cpu(const Config& config, const StreamParams& params, std::string reason) {
   if (config.device_output) {
     throw Error(ErrorCode::unsupported, "the cpu backend has no device to leave packets on",
                 "use the cuda backend, or clear Config::device_output");
   }
-  if (params.entropy_kernel != nullptr) {
+  if (params.execution.entropy_kernel != nullptr) {
     throw Error(ErrorCode::unsupported, "the cpu backend has no entropy kernels to choose from",
                 "use the cuda backend, or leave entropy-kernel at production");
   }
-  OpenedBackend opened;
-  opened.backend = encoder::open_cpu_backend(params);
+  OpenedPipeline opened;
+  opened.pipeline = open_cpu_pipeline(params);
   opened.name = "cpu", opened.reason = std::move(reason);
-  add_control(opened, params, cpu_analyser, {});
   return opened;
 }
 
@@ -100,15 +96,15 @@ OpenedBackend open_cpu(const Config& config, const StageParams& params, std::str
 
 namespace encoder {
 
-OpenedBackend open_backend(const Config& config, const StageParams& params) {
-  if (params.cabac && params.entropy_kernel != nullptr) {
+OpenedPipeline open_pipeline(const Config& config, const StreamParams& params) {
+  if (params.format.cabac && params.execution.entropy_kernel != nullptr) {
     throw Error(ErrorCode::unsupported, "the published kernels code CAVLC",
                 "use the profile auto or baseline, or cavlc");
   }
   if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =
-      !config.devices.empty() || config.device_output || params.entropy_kernel != nullptr;
+      !config.devices.empty() || config.device_output || params.execution.entropy_kernel != nullptr;
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
   try {
     return open_cuda(config, params);
@@ -119,25 +115,24 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
   }
 }
 
-void restart_backend([[maybe_unused]] const Config& config, const StageParams& params,
-                     OpenedBackend& opened) {
-  const bool keeps_kind = params.controls_rate == (opened.controlled != nullptr);
+void reopen_pipeline([[maybe_unused]] const Config& config, const StreamParams& params,
+                     OpenedPipeline& opened) {
 #if defined(CU264_WITH_CUDA)
   // A batch that was not asked for may be somewhat smaller than the best, rather than to need new memory.
-  if (opened.name == "cuda" && keeps_kind) {
-    const StageParams own = with_controlled_batch(params, devices_of(config));
+  if (opened.name == "cuda") {
+    const StreamParams own = with_paced_batch(params, devices_of(config));
     const int best = cuda::choose_batch(own, devices_of(config));
     const int least = config.batch != 0 ? best : (3 * best + 3) / 4;
     for (int batch = best; batch >= least; --batch) {
-      if (!opened.backend->restart(own, batch)) continue;
+      if (!opened.pipeline->restart(own, batch)) continue;
       opened.batch = batch;
       return;
     }
   }
 #endif
-  if (opened.name == "cpu" && keeps_kind && opened.backend->restart(params, 1)) return;
-  opened.backend.reset();  // the next one may take its memory
-  opened = open_backend(config, params);
+  if (opened.name == "cpu" && opened.pipeline->restart(params, 1)) return;
+  opened.pipeline.reset();  // the next one may take its memory
+  opened = open_pipeline(config, params);
 }
 
 LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) {
@@ -161,30 +156,29 @@ LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) 
   }
 }
 
-LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams params,
-                      [[maybe_unused]] int device, bool shared, [[maybe_unused]] int side_by_side) {
+OpenedLane open_lane([[maybe_unused]] const LaneChoice& choice, StreamParams params,
+                     [[maybe_unused]] int device, bool shared, [[maybe_unused]] int side_by_side) {
   constexpr std::size_t kStreamsOfLane = 256;
-  LaneBackend lane;
+  OpenedLane lane;
   lane.streams = shared ? kStreamsOfLane : 1;
-  params.streams = static_cast<int>(lane.streams);
-  params.sleeps = true;
-  params.lookahead = 0;  // each stream has its own, beside the lane's pictures
+  params.execution.streams = static_cast<int>(lane.streams);
+  params.execution.sleeps = true;
+  params.pacing.lookahead = 0;  // each stream has its own, beside the lane's pictures
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
     const int best = cuda::pictures_of_devices(params, {device});
-    lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
-    if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
+    lane.batch = params.execution.batch != 0 ? params.execution.batch : std::max(1, best / side_by_side);
+    if (params.pacing.controls_rate) lane.batch = paced_batch(lane.batch, 1);
     lane.batches = true;
     lane.device = device;
-    lane.backend = cuda::open_device(params, device, lane.batch);
+    lane.pipeline = std::make_unique<Pipeline>(cuda::open_device(params, device, lane.batch), device_analyser,
+                                               params, std::vector<int>{device}, lane.batch);
     lane.holder = cuda::make_device_frame_holder(device);
-    add_control(lane, params, device_analyser, {device});
     return lane;
   }
 #endif
-  lane.backend = open_cpu_backend(params);
-  add_control(lane, params, cpu_analyser, {});
-  lane.batch = lane.backend->capacity();
+  lane.pipeline = open_cpu_pipeline(params);
+  lane.batch = lane.pipeline->capacity();
   lane.holder = make_host_frame_holder();
   return lane;
 }
@@ -195,8 +189,7 @@ MemoryRequirement memory_required(const Config& config) {
   encoder::validate(config);
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
-  return encoder::cuda::memory_required(with_controlled_batch(encoder::stage_params(config), devices),
-                                        devices);
+  return encoder::cuda::memory_required(with_paced_batch(encoder::stream_params(config), devices), devices);
 #else
   throw built_without_cuda();
 #endif

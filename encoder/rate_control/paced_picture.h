@@ -1,0 +1,81 @@
+// One picture of the pipeline, from its frame to its settled access unit: what its stream's RateController
+// decides of it, and what of that goes into the access unit. It knows no other picture and no backend.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "encoder/backend.h"
+#include "encoder/rate_control/analyser.h"
+#include "encoder/rate_control/rate_controller.h"
+
+namespace cu264::encoder {
+
+struct PacedStream;
+
+struct PacedPicture {
+  explicit PacedPicture(Job picture_job) : job(std::move(picture_job)) {}
+
+  Job job;
+  PacedStream* stream = nullptr;            // null: the QP is constant, and nothing is decided
+  std::uint64_t place = 0;                  // in its stream
+  std::optional<std::uint64_t> number;      // of the controller's pictures, once it is planned
+  std::unique_ptr<AnalysedFrame> analysed;  // null with a constant QP
+  bool reviewed = false;
+  bool coded = false;  // and not to be coded again, unless settle says so
+  int codings = 0;
+  CodedAccessUnit unit;
+  std::exception_ptr error;
+
+  // Returns whether the pictures before it that it depends on are known.
+  bool can_plan() const;
+  // The controller expects the picture and those after it that it looks at. Where that takes measures that
+  // are not done, it waits or returns false.
+  bool foresee(const StreamParams& stages, bool wait);
+  // The picture was foreseen.
+  void plan();
+  // What to give to the backend now. Throws the picture's error.
+  const Job& next_coding();
+  // Takes what was coded. Returns false if the picture must be coded again.
+  bool take(CodedAccessUnit&& coded_unit);
+  void fail(std::exception_ptr why);
+  // For pictures in order. Returns false if the picture must be coded again.
+  bool settle();
+  // Nobody reads the frame any more.
+  void let_go_of_frame();
+  // The picture was settled.
+  CodedAccessUnit result();
+
+ private:
+  friend struct PacedStream;
+
+  bool measured() const { return error || analysed->done(); }
+  void expect(const StreamParams& stages);  // waits for the measure; without one the picture has the error
+  void set_qp(PictureQp qp);
+  void code_again(PictureQp qp);
+
+  bool expected_ = false;  // by the controller
+};
+
+struct PacedStream {
+  PacedStream(int mb_width, int mb_height) : controller(mb_width, mb_height) {}
+
+  RateController controller;
+  int last_idr_pic_id = -1;  // of the last picture that was not left out
+  // Pictures that wait for others after them, which they look at.
+  std::deque<std::unique_ptr<PacedPicture>> ahead;
+  std::deque<PacedPicture*> unexpected;  // by the controller, in order
+  std::uint64_t submitted = 0;           // pictures
+  std::uint64_t expected = 0;            // the first so many pictures, but for those with errors
+
+  // Adds the stream's next picture to those that wait.
+  void add(std::unique_ptr<PacedPicture> picture);
+  // As PacedPicture::foresee(), of the first `pictures`.
+  bool foresee(std::uint64_t pictures, const StreamParams& stages, bool wait);
+};
+
+}  // namespace cu264::encoder
