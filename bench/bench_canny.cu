@@ -19,7 +19,7 @@
 #endif
 #include "cu264/canny.h"
 #include "support/device_array.cuh"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
 #include "vision/published/published_canny.h"
 

@@ -35,9 +35,10 @@ void print_measure(const core::PictureMeasure& measure) {
   for (int what = 0; what < core::kMeasured; ++what) print_row(kNames[what], measure.histogram[what]);
   const Preset presets[] = {Preset::fast, Preset::balanced, Preset::best};
   for (const Preset preset : presets) {
+    const encoder::LogCurve logs = encoder::logs_of(encoder::size_curve(measure, preset));
     std::printf(", \"%s\": [", encoder::name_of(preset));
     for (int qp = 0; qp <= 51; ++qp) {
-      const auto bits = encoder::predicted_bits(measure, qp * encoder::kQpOne, preset);
+      const auto bits = encoder::bits_at(logs, qp * encoder::kQpOne);
       std::printf(qp > 0 ? ", %lld" : "%lld", static_cast<long long>(bits));
     }
     std::printf("]");

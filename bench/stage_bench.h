@@ -16,9 +16,9 @@
 #include "cu264/encoder.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch_tables.h"
+#include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/encrypt.h"
-#include "encoder/cuda/memory.h"
-#include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/search/reconstruct.h"
 #include "encoder/stream_params.h"
 #include "entropy/pack/pack_batch.h"
 

@@ -2,7 +2,7 @@
 // Decisions use the functions of a rate model and know nothing of the entropy coder behind it. There are two
 // with the same functions: CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2), and
 // CabacRate (core/cabac_rate.h) estimates what the CABAC coder will write, in fractions of a bit. The kernels
-// use them through encoder/cuda/warp_rate.cuh, which counts the same bits of a block with many lanes.
+// use them through encoder/cuda/search/warp_rate.cuh, which counts the same bits of a block with many lanes.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "encoder/frame_layout.h"
 #include "encoder/level.h"
 #include "encoder/rate_control/hrd.h"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::encoder {
 namespace {

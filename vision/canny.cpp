@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 

@@ -10,7 +10,7 @@
 #include "common/cuda/error_check.h"
 #include "cu264/canny.h"
 #include "support/device_array.cuh"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
 #include "vision/published/published_canny.h"
 

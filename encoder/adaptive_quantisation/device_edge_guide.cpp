@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::encoder::cuda {
 namespace {

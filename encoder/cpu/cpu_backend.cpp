@@ -27,7 +27,7 @@
 #include "encoder/output_picture.h"
 #include "entropy/cabac/cabac_slice_coder.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::encoder {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "encoder/cuda/batch_tables.h"
 #include "encoder/cuda/published_stages.h"
-#include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/search/reconstruct.h"
 #include "entropy/cabac/cabac_batch.h"
 
 namespace cu264::encoder::cuda {

@@ -13,8 +13,8 @@
 
 #include "common/cuda/handles.h"
 #include "encoder/cuda/clip_keys.h"
+#include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/mark.h"
-#include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
 
 namespace cu264::encoder::cuda {

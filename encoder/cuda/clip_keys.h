@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "common/cuda/handles.h"
+#include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/encrypt.h"
-#include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
 
 namespace cu264::encoder::cuda {

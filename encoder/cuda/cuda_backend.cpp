@@ -16,8 +16,8 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/batch_stages.h"
+#include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/device_load.h"
-#include "encoder/cuda/memory.h"
 #include "encoder/cuda/packet_copies.h"
 #include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/stream_window.h"
@@ -53,7 +53,7 @@ class CudaBackend final : public Backend {
       : params_(params), device_(device), size_(batch) {
     check_streams(params);
     const DeviceGuard guard(device);
-    const MemoryRequirement required = measure(params, batch);
+    const MemoryRequirement required = memory_of_backend(params, batch);
     d_allocation_ = take_device(required.device, device);
     pinned_allocation_ = take_pinned(required.pinned);
     stages_ = std::make_unique<BatchStages>(params_, d_, pinned_, std::move(relay));
@@ -76,7 +76,7 @@ class CudaBackend final : public Backend {
   bool restart(const StreamParams& params, int batch) override {
     check_streams(params);
     const DeviceGuard guard(device_);
-    const MemoryRequirement required = measure(params, batch);
+    const MemoryRequirement required = memory_of_backend(params, batch);
     if (required.device > d_allocation_.bytes() || required.pinned > pinned_allocation_.bytes()) return false;
     wait_for_device();
     const bool same_layout = has_layout_of(params, batch);

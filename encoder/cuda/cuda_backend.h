@@ -9,6 +9,7 @@
 #include "cu264/encoder.h"
 #include "encoder/backend.h"
 #include "encoder/frame_holder.h"
+#include "encoder/rate_control/analyser.h"
 
 namespace cu264::encoder::cuda {
 
@@ -21,6 +22,15 @@ std::unique_ptr<Backend> open_device(const StreamParams& params, int device, int
 
 // Opens backends of the devices, which take batches in turn.
 std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vector<int>& devices, int batch);
+
+// Its frames are on the device, where up to `together` of them wait for each other. With several devices
+// there is one analyser, on the first of them, which gives frames from the host back as pinned memory
+// (`stays_on_host`).
+std::unique_ptr<Analyser> make_device_analyser(const StreamParams& params, int device, int together = 1,
+                                               bool stays_on_host = false);
+// What it takes with the frames that the pipeline holds in front of so many backends on each device; nothing
+// if QPs are constant.
+MemoryRequirement memory_of_analyser(const StreamParams& params, int batch, int backends, int devices);
 
 // Copies frames from the host to page-locked memory, and marks frames on the device with an event.
 std::unique_ptr<FrameHolder> make_device_frame_holder(int device);

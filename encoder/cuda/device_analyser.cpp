@@ -12,15 +12,23 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/measure_picture.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
 #include "encoder/packed_frame.h"
+#include "encoder/pictures_held.h"
 #include "encoder/rate_control/analyser.h"
 #include "encoder/rate_control/weight_steps.h"
 
 namespace cu264::encoder::cuda {
 namespace {
+
+constexpr std::size_t kSumsBytes = MeasureInput::kMostPictures * sizeof(MeasureSums);
+
+bool converts(const StreamParams& params) {
+  return params.input.format && is_rgb(*params.input.format);
+}
 
 // Frames that are measured together.
 struct Group {
@@ -149,11 +157,11 @@ class DeviceAnalyser final : public Analyser {
         device_(device),
         together_(std::clamp(together, 1, MeasureInput::kMostPictures)),
         stays_on_host_(stays_on_host),
-        rgb_(converts() ? take_device(upload_bytes(params), device) : CachedMemory()),
+        rgb_(converts(params) ? take_device(upload_bytes(params), device) : CachedMemory()),
         sums_(take_device(kSumsBytes, device)),
         uploader_(params, rgb_.get(), device, true),
         holder_(make_device_frame_holder(device)),
-        pool_(std::make_shared<Pool>(device, frame_bytes(), together_)) {
+        pool_(std::make_shared<Pool>(device, staged_bytes(params), together_)) {
     check_cuda(cudaMemsetAsync(sums_.get(), 0, kSumsBytes, uploader_.stream().get()),
                "clearing device memory");
   }
@@ -210,14 +218,6 @@ class DeviceAnalyser final : public Analyser {
   }
 
  private:
-  static constexpr std::size_t kSumsBytes = MeasureInput::kMostPictures * sizeof(MeasureSums);
-
-  bool converts() const { return params_.input.format && is_rgb(*params_.input.format); }
-  std::size_t frame_bytes() const {
-    return std::max(packed_layout(PixelFormat::i420, params_.format.width, params_.format.height).bytes,
-                    packed_layout(PixelFormat::nv12, params_.format.width, params_.format.height).bytes);
-  }
-
   void begin_group() {
     const auto give_back = [pool = pool_](Group* used) { pool->give_back(std::unique_ptr<Group>(used)); };
     group_ = std::shared_ptr<Group>(pool_->take_group().release(), give_back);
@@ -243,6 +243,19 @@ std::unique_ptr<Analyser> make_device_analyser(const StreamParams& params, int d
                                                bool stays_on_host) {
   const DeviceGuard guard(device);
   return std::make_unique<DeviceAnalyser>(params, device, together, stays_on_host);
+}
+
+MemoryRequirement memory_of_analyser(const StreamParams& params, int batch, int backends, int devices) {
+  MemoryRequirement required;
+  if (!params.pacing.controls_rate) return required;
+  const int capacity = kBatchesInFlight * batch * backends * devices;
+  const auto frames = static_cast<std::size_t>(pictures_in_pipeline(capacity, batch, params));
+  required.device = frames * piece_bytes(staged_bytes(params)) + piece_bytes(kSumsBytes);
+  if (converts(params)) required.device += piece_bytes(upload_bytes(params));
+  required.pinned = piece_bytes(frames * sizeof(core::PictureMeasure));
+  required.pinned +=
+      devices > 1 ? frames * piece_bytes(upload_bytes(params)) : piece_bytes(Uploader::buffer_bytes(params));
+  return required;
 }
 
 }  // namespace cu264::encoder::cuda

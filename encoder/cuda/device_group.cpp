@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "encoder/cuda/batch_size.h"
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
 
 namespace cu264::encoder::cuda {

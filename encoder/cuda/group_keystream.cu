@@ -4,6 +4,7 @@
 #include "common/cuda/kernel_shared_memory.h"
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/group_keystream.cuh"
+#include "encoder/cuda/tuned.h"
 #include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
 #include "protect/cuda/aes_table.cuh"
@@ -13,12 +14,9 @@ namespace {
 
 constexpr int kMostWarps = 32;
 
-// The groups that a warp takes at once. The more there are, the fewer lanes are left without an AES block.
-constexpr int kAtOnce = 2;
-
 // A warp's list of AES blocks; each entry is number of the group << 10 | macroblock << 5 | block.
 struct Listed {
-  std::uint16_t entries[kAtOnce * entropy::kGroup * (1 + protect::kMostKeyBlocks)];
+  std::uint16_t entries[tuned::kKeystreamGroups * entropy::kGroup * (1 + protect::kMostKeyBlocks)];
 };
 
 struct KeystreamJob {
@@ -57,14 +55,16 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
   const auto groups = static_cast<std::uint32_t>(job.layout.groups());
   const std::uint32_t stride = gridDim.x * (blockDim.x >> 5);
   // Neighbouring groups go to different multiprocessors, so that all have the same amount of work.
-  for (std::uint32_t unit = warp * gridDim.x + blockIdx.x; kAtOnce * unit < groups; unit += stride) {
-    std::uint32_t pictures[kAtOnce] = {}, counters[kAtOnce] = {};
-    uint4* d_first[kAtOnce] = {};
+  for (std::uint32_t unit = warp * gridDim.x + blockIdx.x; tuned::kKeystreamGroups * unit < groups;
+       unit += stride) {
+    std::uint32_t pictures[tuned::kKeystreamGroups] = {}, counters[tuned::kKeystreamGroups] = {};
+    uint4* d_first[tuned::kKeystreamGroups] = {};
     std::uint16_t* s_end = s_listed;
 #pragma unroll
-    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-      if (kAtOnce * unit + i >= groups) break;
-      const entropy::Group group = entropy::group_at(job.batch, job.layout, kAtOnce * unit + i);
+    for (std::uint32_t i = 0; i < tuned::kKeystreamGroups; ++i) {
+      if (tuned::kKeystreamGroups * unit + i >= groups) break;
+      const entropy::Group group =
+          entropy::group_at(job.batch, job.layout, tuned::kKeystreamGroups * unit + i);
       if (group.first >= group.end) continue;
       pictures[i] = static_cast<std::uint32_t>(job.batch.params[group.picture].index);
       counters[i] = static_cast<std::uint32_t>(group.first);
@@ -115,7 +115,8 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
   allow_shared_memory(kernel);
   // Each multiprocessor gets one block. If there are few groups, every multiprocessor gets one busy warp
   // before any gets two.
-  const auto units = static_cast<int>((job.layout.groups() + kAtOnce - 1) / kAtOnce);
+  const auto units =
+      static_cast<int>((job.layout.groups() + tuned::kKeystreamGroups - 1) / tuned::kKeystreamGroups);
   kernel<<<std::min(units, processors), 32 * warps, static_cast<std::size_t>(bytes), stream>>>(job);
   check_launch("group_keystream");
 }

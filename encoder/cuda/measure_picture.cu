@@ -6,6 +6,7 @@
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "encoder/cuda/measure_picture.h"
+#include "encoder/cuda/tuned.h"
 #include "encoder/rate_control/weight_steps.h"
 
 namespace cu264::encoder::cuda {
@@ -17,7 +18,6 @@ constexpr int kBins = core::kMeasured * core::kMeasureBins;
 constexpr int kCounters = kBins / 2;  // words, each of which holds two counters of 16 bits
 // A column counts 32 coefficients of a kind for each group, from all warps of a block.
 constexpr int kMostGroupsOfWarp = 65535 / (32 * kWarps);
-constexpr int kWantedBlocks = 264;
 
 struct Sink {
   std::uint32_t* s_column;  // of this lane
@@ -320,7 +320,7 @@ void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::Pictur
   const int groups = (places.per_row * mb_height + kGroup - 1) / kGroup,
             most = (groups + kWarps - 1) / kWarps;
   const int least = (groups + kWarps * kMostGroupsOfWarp - 1) / (kWarps * kMostGroupsOfWarp);
-  const int wanted = (kWantedBlocks + input.pictures - 1) / input.pictures;
+  const int wanted = (tuned::kMeasureBlocks + input.pictures - 1) / input.pictures;
   const int blocks = most < wanted ? most : least > wanted ? least : wanted;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(input.pictures));
   measure_pictures<<<grid, kThreads, 0, stream>>>(input, places, mb_width, mb_height, d_sums, results);

@@ -6,16 +6,10 @@
 
 #include "cu264/status.h"
 #include "encoder/backend.h"
+#include "encoder/cuda/tuned.h"
 
 namespace cu264::encoder::cuda {
 namespace {
-
-// The second thread takes part from here on; to wake it for less is not worth it.
-constexpr int kFewPictures = 4;
-constexpr std::uint64_t kFewBytes = 1 << 20;
-
-// How far the second thread goes ahead. When half of that was collected, it is woken again.
-constexpr int kAhead = 8;
 
 std::uint64_t end_of(const entropy::PackedPicture& packed) {
   return packed.offset + packed.size;
@@ -46,7 +40,7 @@ void PacketCopies::begin(const entropy::PackedPicture* pictures, int count, Stre
   claimed_ = copied_ = collected_ = 0;
   lost_ = nullptr;
   for (int i = 0; i < count; ++i) pictures_[i].done = false;
-  shared_ = count >= kFewPictures && end_of(pictures[count - 1]) >= kFewBytes;
+  shared_ = count >= tuned::kFewPictures && end_of(pictures[count - 1]) >= tuned::kFewBytes;
   if (!shared_) return;
   try {
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
@@ -59,7 +53,7 @@ void PacketCopies::begin(const entropy::PackedPicture* pictures, int count, Stre
 // Pictures are claimed in order. One that is not in the window yet must be the first that is not copied,
 // because only then the window's next parts can be fetched.
 bool PacketCopies::may_claim() const {
-  if (claimed_ == count_ || claimed_ >= collected_ + kAhead) return false;
+  if (claimed_ == count_ || claimed_ >= collected_ + tuned::kPicturesAhead) return false;
   return claimed_ == copied_ || window_->fetches(end_of(packed_[claimed_]));
 }
 
@@ -75,7 +69,8 @@ std::vector<std::uint8_t> PacketCopies::next() {
       lock.lock();
     }
   }
-  if (shared_ && sleeps_ && claimed_ - collected_ <= kAhead / 2 && may_claim()) work_.notify_one();
+  if (shared_ && sleeps_ && claimed_ - collected_ <= tuned::kPicturesAhead / 2 && may_claim())
+    work_.notify_one();
   const std::exception_ptr lost = lost_;
   lock.unlock();
   if (lost) std::rethrow_exception(lost);

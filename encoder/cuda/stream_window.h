@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/cuda/handles.h"
-#include "encoder/cuda/memory.h"
+#include "encoder/cuda/device_layout.h"
 
 namespace cu264::encoder::cuda {
 

@@ -81,6 +81,10 @@ Uploader::Uploader(const StreamParams& params, std::uint8_t* d_rgb, int device, 
       d_rgb_(d_rgb),
       stream_(std::make_shared<const Stream>(urgent ? Stream::Priority::high : Stream::Priority::normal)) {}
 
+std::size_t Uploader::buffer_bytes(const StreamParams& params) {
+  return kUploadBuffers * upload_bytes(params);
+}
+
 void Uploader::make_buffers() {
   memory_ = take_pinned(kUploadBuffers * buffer_bytes_);
   for (int i = 0; i < kUploadBuffers; ++i) {

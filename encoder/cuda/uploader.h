@@ -10,8 +10,8 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "core/colour.h"
+#include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/mark.h"
-#include "encoder/cuda/memory.h"
 #include "encoder/stream_params.h"
 
 namespace cu264::encoder::cuda {
@@ -26,6 +26,9 @@ struct UploadedFrame {
 
 class Uploader {
  public:
+  // The page-locked memory that it takes with the first frame in pageable memory.
+  static std::size_t buffer_bytes(const StreamParams& params);
+
   // `urgent`: what is launched on stream() goes before other work.
   Uploader(const StreamParams& params, std::uint8_t* d_rgb, int device, bool urgent = false);
 
@@ -49,6 +52,8 @@ class Uploader {
   SourcePicture copy_pinned(const Frame& frame, std::uint8_t* d_to);
   SourcePicture copy_host(const Frame& frame, std::uint8_t* d_to);
   SourcePicture convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging);
+
+  static constexpr int kUploadBuffers = 4;
 
   // Takes the memory of the buffers, with the first frame that lies in pageable memory.
   void make_buffers();

@@ -34,12 +34,4 @@ class Analyser {
 
 std::unique_ptr<Analyser> make_cpu_analyser(const StreamParams& params);
 
-namespace cuda {
-// Its frames are on the device, where up to `together` of them wait for each other. With several devices
-// there is one analyser, on the first of them, which gives frames from the host back as pinned memory
-// (`stays_on_host`).
-std::unique_ptr<Analyser> make_device_analyser(const StreamParams& params, int device, int together = 1,
-                                               bool stays_on_host = false);
-}  // namespace cuda
-
 }  // namespace cu264::encoder

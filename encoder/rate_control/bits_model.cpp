@@ -127,11 +127,6 @@ SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset) {
   return curve;
 }
 
-std::int64_t bits_at(const SizeCurve& curve, int qp_q8) {
-  const Place place(qp_q8);
-  return place.between(log2_q16(curve[place.point]), log2_q16(curve[place.point + 1]));
-}
-
 LogCurve logs_of(const SizeCurve& curve) {
   LogCurve logs;
   std::transform(curve.begin(), curve.end(), logs.logs.begin(), log2_q16);
@@ -141,10 +136,6 @@ LogCurve logs_of(const SizeCurve& curve) {
 std::int64_t bits_at(const LogCurve& curve, int qp_q8) {
   const Place place(qp_q8);
   return place.between(curve.logs[place.point], curve.logs[place.point + 1]);
-}
-
-std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Preset preset) {
-  return bits_at(size_curve(measure, preset), qp_q8);
 }
 
 int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8, bool cabac) {

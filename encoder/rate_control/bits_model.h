@@ -16,17 +16,14 @@ inline constexpr int kHighestQpQ8 = 51 * kQpOne;
 // The sizes of a picture at QP 0, 3 .. 51, in bits; none is larger than the one before.
 using SizeCurve = std::array<std::int64_t, 18>;
 SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset);
-std::int64_t bits_at(const SizeCurve& curve, int qp_q8);
-// For many QPs: the logarithms (base 2, fixed_log.h) of the sizes.
+// The logarithms (base 2, fixed_log.h) of the sizes.
 struct LogCurve {
   std::array<int, SizeCurve().size()> logs;
 };
 LogCurve logs_of(const SizeCurve& curve);
-std::int64_t bits_at(const LogCurve& curve, int qp_q8);
-
 // Bits of a picture's slices at `qp_q8` (QP * 256, 0 .. kHighestQpQ8), which never grow with the QP. The
 // measure knows whether macroblocks have offsets by their variance.
-std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Preset preset);
+std::int64_t bits_at(const LogCurve& curve, int qp_q8);
 
 // The QP * 256 for a quality on x264's crf scale, `crf_q8` = crf * 256, with CABAC or CAVLC. It lies in
 // 0 .. kHighestQpQ8.

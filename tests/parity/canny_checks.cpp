@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::parity {
 

@@ -1,7 +1,7 @@
 // The stages after the levels (link, counts, thresholds, hysteresis) give the host's results for given
 // levels.
 #include "tests/parity/canny_checks.h"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cpu/level_view.h"
 #include "vision/published/pass_hysteresis.h"
 

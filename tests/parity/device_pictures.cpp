@@ -9,7 +9,7 @@
 #include "common/cuda/error_check.h"
 #include "encoder/config.h"
 #include "encoder/cuda/batch.h"
-#include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/search/reconstruct.h"
 
 namespace cu264::parity {
 namespace {

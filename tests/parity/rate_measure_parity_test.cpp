@@ -11,8 +11,8 @@
 
 #include "common/cuda/error_check.h"
 #include "encoder/config.h"
+#include "encoder/cuda/cuda_backend.h"
 #include "encoder/frame_layout.h"
-#include "encoder/rate_control/analyser.h"
 #include "tests/parity/device_test.h"
 #include "tests/parity/placed_frames.h"
 

@@ -11,8 +11,9 @@
 
 #include "core/block.h"
 #include "cu264/device.h"
-#include "encoder/cuda/memory.h"
-#include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/batch_size.h"
+#include "encoder/cuda/device_layout.h"
+#include "encoder/cuda/search/reconstruct.h"
 #include "entropy/cabac/cabac_batch.h"
 #include "entropy/pack/pack_batch.h"
 #include "support/encode.h"

@@ -11,11 +11,13 @@
 #include "encoder/rate_control/analyser.h"
 #include "encoder/rate_control/fixed_log.h"
 #include "support/encode.h"
+#include "tests/unit/predicted_bits.h"
 
 namespace cu264 {
 namespace {
 
-using encoder::crf_qp_q8, encoder::kHighestQpQ8, encoder::kQpOne, encoder::predicted_bits;
+using encoder::crf_qp_q8, encoder::kHighestQpQ8, encoder::kQpOne;
+using test::predicted_bits;
 
 constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
 

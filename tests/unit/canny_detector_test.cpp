@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cu264/canny.h"
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cpu/linking_forest.h"
 #include "vision/published/open_detector.h"
 #include "vision/published/pass_hysteresis.h"

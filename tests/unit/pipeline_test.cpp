@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cu264/status.h"
-#include "encoder/rate_control/bits_model.h"
+#include "tests/unit/predicted_bits.h"
 
 namespace {
 
@@ -100,7 +100,7 @@ class FakeBackend final : public Backend {
     const int qp_q8 = coding.params.qp * 256 + coding.params.raised_rows * 256 / 68;
     const double error = 0.9 + 0.02 * static_cast<double>(coding.params.index % 11);
     const auto bits =
-        static_cast<double>(predicted_bits(measure_of(coding.richness), qp_q8, Preset::balanced));
+        static_cast<double>(test::predicted_bits(measure_of(coding.richness), qp_q8, Preset::balanced));
     CodedAccessUnit unit;
     unit.picture = coding.params;
     if (coding.richness == kBrokenPicture) {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cpu/edge_flood.h"
 #include "vision/cpu/edge_linker.h"
 #include "vision/cpu/level_plane.h"

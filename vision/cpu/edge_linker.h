@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cpu/level_view.h"
 #include "vision/params.h"
 #include "vision/thresholds.h"

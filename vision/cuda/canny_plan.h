@@ -71,7 +71,6 @@ class CannyPlan {
                           const CannyStageOutputs& stages, cudaStream_t stream) const;
 
   const WordGrid& grid() const { return grid_; }
-  bool labels_are_shared() const { return shared_; }
   int parts() const { return parts_; }
 
  private:

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
 #include "vision/cuda/planes.h"
 

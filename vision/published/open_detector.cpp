@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "vision/backend.h"
+#include "vision/detector_backend.h"
 #include "vision/cpu/edge_linker.h"
 #include "vision/published/pass_hysteresis.h"
 #if defined(CU264_WITH_CUDA)
