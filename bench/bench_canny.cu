@@ -19,8 +19,8 @@
 #endif
 #include "cu264/canny.h"
 #include "support/device_array.cuh"
-#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
+#include "vision/detector_backend.h"
 #include "vision/published/published_canny.h"
 
 namespace cu264::bench {

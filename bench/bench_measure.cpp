@@ -15,8 +15,8 @@
 #include "bench/gpu_bench.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/config.h"
-#include "encoder/cuda/measure_picture.h"
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/measure_picture.h"
 #include "encoder/rate_control/weight_steps.h"
 #include "encoder/stream_params.h"
 

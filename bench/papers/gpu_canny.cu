@@ -10,8 +10,8 @@
 #include "common/cuda/error_check.h"
 #include "cu264/canny.h"
 #include "support/device_array.cuh"
-#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
+#include "vision/detector_backend.h"
 #include "vision/published/published_canny.h"
 
 namespace cu264::bench {

@@ -1,8 +1,8 @@
 // The stages after the levels (link, counts, thresholds, hysteresis) give the host's results for given
 // levels.
 #include "tests/parity/canny_checks.h"
-#include "vision/detector_backend.h"
 #include "vision/cpu/level_view.h"
+#include "vision/detector_backend.h"
 #include "vision/published/pass_hysteresis.h"
 
 namespace cu264::parity {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cu264/canny.h"
-#include "vision/detector_backend.h"
 #include "vision/cpu/linking_forest.h"
+#include "vision/detector_backend.h"
 #include "vision/published/open_detector.h"
 #include "vision/published/pass_hysteresis.h"
 #include "vision/published/reference_stages.h"

@@ -11,11 +11,11 @@
 #include <functional>
 #include <vector>
 
-#include "vision/detector_backend.h"
 #include "vision/cpu/edge_flood.h"
 #include "vision/cpu/edge_linker.h"
 #include "vision/cpu/level_plane.h"
 #include "vision/cpu/linking_forest.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::vision {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "vision/detector_backend.h"
 #include "vision/cpu/level_view.h"
+#include "vision/detector_backend.h"
 #include "vision/params.h"
 #include "vision/thresholds.h"
 

@@ -7,9 +7,9 @@
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/handles.h"
-#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
 #include "vision/cuda/cuda_detector.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::vision {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "vision/detector_backend.h"
 #include "vision/cuda/canny_plan.h"
 #include "vision/cuda/planes.h"
+#include "vision/detector_backend.h"
 
 namespace cu264::vision::cuda {
 

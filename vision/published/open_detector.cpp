@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "vision/detector_backend.h"
 #include "vision/cpu/edge_linker.h"
+#include "vision/detector_backend.h"
 #include "vision/published/pass_hysteresis.h"
 #if defined(CU264_WITH_CUDA)
 #include "vision/published/published_canny.h"
