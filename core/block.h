@@ -4,23 +4,24 @@
 #include <cstdint>
 
 #include "core/hd.h"
+#include "core/macroblock_layout.h"
 
 namespace cu264::core {
 
-// The coded blocks of a 4:2:0 macroblock, in the order of the bitstream (H.264 7.3.5.3). The index of a block
-// in this order is its slot. Each block holds up to 16 levels in zigzag order: a luma block has 16, an AC
+// The coded blocks of a macroblock by their slots. Each block holds up to 16 levels in zigzag order: a luma block has 16, an AC
 // block has 15 at indices 0..14, and a chroma DC block has 4 at 0..3. On a GPU the remaining entries up to 16
 // are zero.
-inline constexpr int kBlocksPerMacroblock = 27;
+inline constexpr int kBlocksPerMacroblock = MacroblockLayout::kSlots;
 inline constexpr int kLevelsPerBlock = 16;
-inline constexpr int kSlotLumaDc = 0;     // Intra16x16DCLevel
-inline constexpr int kSlotLuma = 1;       // + luma4x4BlkIdx: LumaLevel4x4 or Intra16x16ACLevel
-inline constexpr int kSlotChromaDc = 17;  // + iCbCr
-inline constexpr int kSlotChromaAc = 19;  // + 4 * iCbCr + blkIdx
+inline constexpr int kSlotLumaDc = MacroblockLayout::kSlotLumaDc;
+inline constexpr int kSlotLuma = MacroblockLayout::kSlotLuma;
+inline constexpr int kSlotChromaDc = MacroblockLayout::kSlotChromaDc;
+inline constexpr int kSlotChromaAc = MacroblockLayout::kSlotChromaAc;
 inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlock;
-// total_coeff has 32 entries for each macroblock, so that they are one aligned transaction; entries 27..31
-// are zero.
+// total_coeff has 32 entries for each macroblock, so that they are one aligned transaction; those
+// after the last slot are zero.
 inline constexpr int kTotalCoeffStride = 32;
+static_assert(kBlocksPerMacroblock <= kTotalCoeffStride);
 
 enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm, intra8x8 };
 inline constexpr int kMacroblockKinds = 4;

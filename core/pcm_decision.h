@@ -14,7 +14,7 @@
 namespace cu264::core {
 
 // The most bits that I_PCM takes: mb_type (9 bits), the longest alignment and 384 samples (H.264 7.3.5).
-inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
+inline constexpr int kPcmBits = 9 + 7 + 8 * MacroblockLayout::kSamples;
 
 // The most bits of a header: Intra_4x4 takes 1 bit for mb_type, 64 for its modes, 5 for
 // intra_chroma_pred_mode, 11 for coded_block_pattern and up to 11 for mb_qp_delta.

@@ -12,6 +12,7 @@
 #include "common/bitstream/parameter_sets.h"
 #include "common/bitstream/rbsp_reader.h"
 #include "common/bitstream/vlc_tables.h"
+#include "core/block.h"
 
 namespace cu264::protect {
 
@@ -61,7 +62,7 @@ struct MacroblockSyntax {
   std::uint64_t pcm_at = 0;           // position of pcm_alignment_zero_bits
   int pcm_alignment = 0;              // number of these bits
   int block_count = 0;
-  BlockSyntax blocks[27];
+  BlockSyntax blocks[core::kBlocksPerMacroblock];
 };
 
 class MacroblockVisitor {

@@ -76,7 +76,7 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
   if (params_.outputs.reconstruction) {
     const std::size_t mbs = count * static_cast<std::size_t>(view.macroblocks_per_picture());
     copy_to_host(pinned.macroblocks, d_.macroblocks, mbs, stream_);
-    copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
+    copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * core::MacroblockLayout::kSamples, stream_);
   }
   if (!params_.format.cabac) return launch_cavlc(view, d, pinned.pictures);
   entropy::launch_cabac(view, d.slice_headers, {d_.pictures, d_.cabac_scratch, d.stream}, d.pictures,

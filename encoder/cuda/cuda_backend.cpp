@@ -315,7 +315,7 @@ class CudaBackend final : public Backend {
     const std::size_t mbs = output_.macroblocks.size();
     const PinnedMemory::Batch& pinned = pinned_.batch[index];
     std::copy_n(pinned.macroblocks + i * mbs, mbs, output_.macroblocks.begin());
-    const std::uint8_t* from = pinned.reconstruction + i * mbs * 384;
+    const std::uint8_t* from = pinned.reconstruction + i * mbs * core::MacroblockLayout::kSamples;
     for (Plane& plane : output_.reconstruction) {
       std::memcpy(plane.samples.data(), from, plane.samples.size());
       from += plane.samples.size();

@@ -16,7 +16,7 @@ std::size_t macroblocks_of(const StreamParams& params) {
   return static_cast<std::size_t>(params.format.mb_width) * params.format.mb_height;
 }
 
-constexpr std::size_t kMacroblockSamples = 384;
+constexpr std::size_t kMacroblockSamples = core::MacroblockLayout::kSamples;
 
 bool may_be(const StreamParams& params, PixelFormat format) {
   return params.input.format ? *params.input.format == format : !is_rgb(format);

@@ -13,7 +13,7 @@ namespace cu264::entropy {
 
 // The encoder keeps macroblock_layer within 3200 bits (H.264 A.3.1).
 inline constexpr int kMacroblockWords = 100;
-inline constexpr int kPcmSampleBits = 384 * 8;
+inline constexpr int kPcmSampleBits = 8 * core::MacroblockLayout::kSamples;
 
 // Consecutive macroblocks of a slice; the slice's last group may have fewer. A warp codes a group.
 inline constexpr int kGroup = 32;

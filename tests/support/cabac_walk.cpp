@@ -87,7 +87,7 @@ void CabacWalk::macroblock(BinDecoder& bins, WalkedMacroblock& mb) {
   if (mb.mb_type == kMbTypePcm) {
     mb.kind = core::MacroblockKind::pcm;
     mb.header_bits = bins.position() - begin;
-    bins.skip_pcm(384);
+    bins.skip_pcm(core::MacroblockLayout::kSamples);
     bins.restart();
     mb.residual_bits = bins.position() - begin - mb.header_bits;
     self.is_pcm = true;

@@ -143,7 +143,7 @@ void SliceWalk::pcm(BitCursor& bits, WalkedMacroblock& mb) {
   Neighbour& self = seen_[mb.address];
   const std::size_t begin = bits.position();
   while (bits.position() % 8 != 0) require(!bits.flag(), "pcm_alignment_zero_bit is 1");
-  bits.seek(bits.position() + 384 * 8);
+  bits.seek(bits.position() + 8 * core::MacroblockLayout::kSamples);
   mb.residual_bits = bits.position() - begin;
   mb.qp = 0;  // for the loop filter (H.264 8.7.2.2); qp_ stays as it is
   self.luma.fill(16);

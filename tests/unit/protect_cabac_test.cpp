@@ -26,7 +26,7 @@ constexpr int kHeaderBytes = 2;
 struct Macroblock {
   MacroblockRecord record;
   std::int16_t levels[core::kLevelsPerMacroblock] = {};
-  std::uint8_t samples[384] = {};  // of I_PCM
+  std::uint8_t samples[core::MacroblockLayout::kSamples] = {};  // of I_PCM
 };
 
 // Draws levels of all magnitudes, so that the longest suffixes occur.
