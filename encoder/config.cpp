@@ -131,6 +131,11 @@ void validate_rate(const Config& config) {
   require(!config.cbr || config.bitrate > 0, "cbr needs a bitrate", "set one");
   require(!config.cbr || config.max_bitrate == 0 || config.max_bitrate == config.bitrate,
           "with cbr the largest bitrate is the bitrate", "leave it out");
+  require(!config.timed_bitrate || config.bitrate > 0, "timed_bitrate is of no use without a bitrate",
+          "set one, or clear Config::timed_bitrate");
+  require(!config.timed_bitrate || (config.max_bitrate == 0 && config.buffer_bits == 0 && !config.cbr),
+          "a buffer counts pictures at the frame rate, not their durations",
+          "leave out the largest bitrate, the buffer and cbr, or clear Config::timed_bitrate");
   require(config.frame_bytes == 0 ||
               (config.max_frame_bytes == 0 && config.bitrate == 0 && config.max_bitrate == 0),
           "frame-bytes decides about every size", "drop the bitrate, the buffer and max-frame-bytes");

@@ -65,6 +65,10 @@ void check_frame(const Frame& frame, const Config& config, std::optional<PixelFo
     throw Error(ErrorCode::invalid_argument, name + " has the QP " + std::to_string(*frame.qp),
                 "set Frame::qp to 0..51, or leave it out");
   }
+  if (frame.duration < 0) {
+    throw Error(ErrorCode::invalid_argument, name + " lasts " + std::to_string(frame.duration) + " units",
+                "set Frame::duration to what is positive, or to 0");
+  }
   if (frame.added_bytes < 0 || frame.added_bytes > kMostFrameBytes) {
     throw Error(ErrorCode::invalid_argument,
                 name + " has " + std::to_string(frame.added_bytes) + " added bytes",

@@ -119,6 +119,7 @@ void append_rate(std::string& text, const Config& config) {
   append("max-bitrate", config.max_bitrate);
   append("buffer-bits", config.buffer_bits);
   if (config.cbr) append_text(text, "cbr", "on");
+  if (config.timed_bitrate) append_text(text, "timed-bitrate", "on");
   append("lookahead", coded_lookahead(config));
   append("max-frame-bytes", config.max_frame_bytes);
   append("frame-bytes", config.frame_bytes);

@@ -165,7 +165,7 @@ Job Session::next_job(const Frame& frame) const {
   job.picture = picture_params(config_, sent_);
   if (frame.qp) job.picture.qp = static_cast<std::uint8_t>(*frame.qp);
   job.label = {frame.pts, frame.user_data, next_headers()};
-  job.control = {rate_, frame.qp, next_overhead(job.label.headers, frame)};
+  job.control = {rate_, frame.qp, next_overhead(job.label.headers, frame), frame.duration};
   return job;
 }
 

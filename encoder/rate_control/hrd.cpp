@@ -36,7 +36,7 @@ void append_message(std::vector<std::uint8_t>& rbsp, std::uint32_t type, RbspWri
 }  // namespace
 
 std::optional<HrdParams> hrd_params(const Config& config) {
-  if (config.bitrate <= 0 && config.max_bitrate <= 0) return std::nullopt;
+  if ((config.bitrate <= 0 && config.max_bitrate <= 0) || config.timed_bitrate) return std::nullopt;
   const std::int64_t rate = config.cbr || config.max_bitrate <= 0 ? config.bitrate : config.max_bitrate;
   const std::int64_t bits =
       config.buffer_bits > 0 ? config.buffer_bits : usual_buffer(rate, config.frame_rate);

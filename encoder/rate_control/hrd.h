@@ -20,7 +20,8 @@ struct HrdParams {
   bool cbr = false;
 };
 
-// A buffer belongs to each stream with Config::bitrate or Config::max_bitrate; others have none.
+// A buffer belongs to each stream with Config::bitrate or Config::max_bitrate; others have none, nor has one
+// with Config::timed_bitrate.
 std::optional<HrdParams> hrd_params(const Config& config);
 
 // These are the most that the stream can say of a buffer: HrdParams beyond them have no codes.

@@ -26,25 +26,42 @@ int lowest(int low, int high, const Holds& holds) {
 }  // namespace
 
 void Outlook::begin(const RateShares& shares, const RateAccount& account,
-                    const std::vector<std::int64_t>& unspent) {
+                    const std::vector<Unspent>& unspent) {
   shares_ = shares;
   account_ = account;
+  owing_ = account;
   pictures_.clear();
   unspent_ = unspent;
   past_ = unspent.size();
-  // The second that ends with picture k has begun so many pictures before the first one, less k.
-  const std::size_t before = static_cast<std::size_t>(shares.second) - 1;
-  rooms_.resize(std::min(before, kMostRooms));
-  std::int64_t window = 0;
-  std::size_t summed = 0;
-  for (std::size_t k = rooms_.size(); k-- > 0;) {
-    for (; summed < std::min(before - k, past_); ++summed) window += unspent[past_ - 1 - summed];
-    rooms_[k] = window;
-  }
 }
 
-void Outlook::add(BitsCurve& curve, const PictureControl& control, std::int64_t factor) {
-  pictures_.push_back({&curve, factor, overhead_bits(control), control.qp});
+void Outlook::add(BitsCurve& curve, const PictureControl& control, const RateShares& shares,
+                  std::int64_t factor, int shift) {
+  const std::int64_t begin = pictures_.empty() ? shares_.start : pictures_.back().end;
+  const RateShares::Spending spending = shares.spending();
+  const std::int64_t target = owing_.target_of(spending);
+  owing_.owed -= target - spending.target;
+  pictures_.push_back({&curve, factor, overhead_bits(control), control.qp, spending, target,
+                       shares.planned_window, shares.planned_drift, begin + shares.span, shift});
+}
+
+// A second that ends with a picture to come has begun before the first of them, as long as it is not full.
+void Outlook::find_rooms() {
+  rooms_.clear();
+  std::int64_t window = account_.window;
+  std::size_t oldest = 0;
+  const std::size_t known = pictures_.size();
+  const std::int64_t last_span =
+      pictures_.back().end - (known > 1 ? pictures_[known - 2].end : shares_.start);
+  for (std::size_t k = 0; k < kMostRooms; ++k) {
+    const std::int64_t end =
+        k < known ? pictures_[k].end
+                  : pictures_.back().end + static_cast<std::int64_t>(k + 1 - known) * last_span;
+    if (end - shares_.start >= shares_.second) break;
+    for (; oldest < past_ && end - unspent_[oldest].start > shares_.second; ++oldest)
+      window -= unspent_[oldest].bits;
+    rooms_.push_back({window, end - shares_.start});
+  }
 }
 
 std::int64_t Outlook::bits(std::size_t picture, int qp_q8) const {
@@ -56,14 +73,15 @@ std::int64_t Outlook::bits(std::size_t picture, int qp_q8) const {
 int Outlook::qp_of(const Picture& picture, int qp_q8) const {
   if (picture.fixed_qp) return *picture.fixed_qp * kQpOne;
   const int spare = std::max(goal_ - qp_q8, 0);
-  return std::clamp(qp_q8 + std::clamp(picture.offset, -spare, spare), 0, kHighestQpQ8);
+  return std::clamp(qp_q8 + picture.shift + std::clamp(picture.offset, -spare, spare), 0, kHighestQpQ8);
 }
 
 void Outlook::set_goal(int goal) {
   goal_ = std::clamp(goal, 0, kHighestQpQ8);
   std::int64_t sum = 0;
   for (Picture& picture : pictures_) {
-    picture.offset = log2_q16(picture.curve->at(goal_)) / (kLogOne / kQpOne);
+    const int goal_of_picture = std::clamp(goal_ + picture.shift, 0, kHighestQpQ8);
+    picture.offset = log2_q16(picture.curve->at(goal_of_picture)) / (kLogOne / kQpOne);
     sum += picture.offset;
   }
   const int mean = static_cast<int>(sum / static_cast<std::int64_t>(pictures_.size()));
@@ -76,12 +94,13 @@ Outlook::Course Outlook::seconds(int qp_q8) const {
   for (std::size_t i = 0; i < rooms_.size(); ++i) {
     std::int64_t all = beside;
     if (i < known) {
-      all = beside += bits(i, qp_q8) - shares_.target;
+      all = beside += bits(i, qp_q8) - pictures_[i].target;
     } else {
-      all = beside * static_cast<std::int64_t>(i + 1) / static_cast<std::int64_t>(known);
+      all = scaled(beside, rooms_[i].time, rooms_[known - 1].time);
     }
-    if (all > rooms_[i] + shares_.planned_window) return Course::spends_too_much;
-    if (all < rooms_[i] - shares_.planned_window) return Course::spends_too_little;
+    const std::int64_t planned = pictures_[std::min(i, known - 1)].planned_window;
+    if (all > rooms_[i].bits + planned) return Course::spends_too_much;
+    if (all < rooms_[i].bits - planned) return Course::spends_too_little;
   }
   return Course::stays;
 }
@@ -89,20 +108,24 @@ Outlook::Course Outlook::seconds(int qp_q8) const {
 Outlook::Course Outlook::course(int qp_q8) {
   RateAccount account = account_;
   unspent_.resize(past_);
-  const std::size_t second = static_cast<std::size_t>(shares_.second);
+  std::size_t oldest = 0;
+  std::int64_t start = shares_.start;
   for (std::size_t i = 0; i < pictures_.size(); ++i) {
-    const std::int64_t middle = shares_.target + account.window;
+    const Picture& picture = pictures_[i];
+    for (; oldest < unspent_.size() && picture.end - unspent_[oldest].start > shares_.second; ++oldest)
+      account.window -= unspent_[oldest].bits;
+    const std::int64_t target = account.target_of(picture.spending), middle = target + account.window;
     std::int64_t own =
-        std::clamp(bits(i, qp_q8), middle - shares_.planned_window, middle + shares_.planned_window);
+        std::clamp(bits(i, qp_q8), middle - picture.planned_window, middle + picture.planned_window);
     own = std::max(own, account.least_without_filler(shares_));
     if (shares_.buffer > 0) own = std::min(own, account.fullness - shares_.buffer / 20);
     own = std::max<std::int64_t>(own, 1);
-    account.spend(own, shares_);
-    account.window += shares_.target - own;
-    unspent_.push_back(shares_.target - own);
-    if (unspent_.size() >= second) account.window -= unspent_[unspent_.size() - second];
-    if (account.drift < -shares_.planned_drift) return Course::spends_too_much;
-    if (account.drift > shares_.planned_drift) return Course::spends_too_little;
+    account.spend(own, picture.spending);
+    account.window += target - own;
+    unspent_.push_back({target - own, start});
+    start = picture.end;
+    if (account.drift < -picture.planned_drift) return Course::spends_too_much;
+    if (account.drift > picture.planned_drift) return Course::spends_too_little;
   }
   if (end_ && account.drift < -*end_) return Course::spends_too_much;
   if (end_ && account.drift > *end_) return Course::spends_too_little;
@@ -111,6 +134,7 @@ Outlook::Course Outlook::course(int qp_q8) {
 
 int Outlook::qp_near(int goal, std::optional<std::int64_t> at_end) {
   set_goal(goal);
+  find_rooms();
   const int richest = std::max(
       lowest(-kStep, kHighestQpQ8, [&](int qp) { return seconds(qp) != Course::spends_too_much; }), 0);
   const int poorest = lowest(richest, kHighestQpQ8 + kStep,

@@ -12,13 +12,20 @@
 
 namespace cu264::encoder {
 
+// The bits of the target that one picture of a second did not spend, and when it began.
+struct Unspent {
+  std::int64_t bits = 0;
+  std::int64_t start = 0;  // RateShares::start
+};
+
 class Outlook {
  public:
   // `unspent`: what RateAccount::window is the sum of, the newest last.
-  void begin(const RateShares& shares, const RateAccount& account, const std::vector<std::int64_t>& unspent);
+  void begin(const RateShares& shares, const RateAccount& account, const std::vector<Unspent>& unspent);
   // Pictures in order, the one that is to be planned first. `factor`: bits of slices for a bit of the curve,
-  // in Q24.
-  void add(BitsCurve& curve, const PictureControl& control, std::int64_t factor);
+  // in Q24. `shift`: by how much its QP * 256 differs from that of the first one.
+  void add(BitsCurve& curve, const PictureControl& control, const RateShares& shares, std::int64_t factor,
+           int shift = 0);
 
   // The QP * 256 nearest to `goal` at which no second exceeds what is planned and the drift stays within its
   // bounds. `at_end`: behind the pictures that were added the clip ends, and the drift should not be larger
@@ -30,11 +37,17 @@ class Outlook {
     BitsCurve* curve;
     std::int64_t factor, overhead;
     std::optional<int> fixed_qp;  // Frame::qp
-    int offset = 0;               // of the QP * 256, where bits are to spare
+    RateShares::Spending spending;
+    std::int64_t target;  // with its part of what is owed
+    std::int64_t planned_window, planned_drift;
+    std::int64_t end;  // when the next one begins
+    int shift;
+    int offset = 0;  // of the QP * 256, where bits are to spare
   };
   enum class Course { stays, spends_too_much, spends_too_little };
 
   void set_goal(int goal);
+  void find_rooms();
   // Where seconds must have more bits than the goal asks for, richer pictures get more of them, whose PSNR is
   // lower; none has less than the goal gives it.
   int qp_of(const Picture& picture, int qp_q8) const;
@@ -47,10 +60,15 @@ class Outlook {
 
   RateShares shares_{RateSettings()};
   RateAccount account_;
-  std::vector<std::int64_t> rooms_;    // [k]: bits that pictures 0..k may have beside the target's in the
-                                       // second that ends with picture k
-  std::vector<std::int64_t> unspent_;  // of the pictures of a second before, and then of those to come
+  // [k]: bits that pictures 0..k may have beside the target's in the second that ends with picture k, and the
+  // time from picture 0 to its end.
+  struct Room {
+    std::int64_t bits, time;
+  };
+  std::vector<Room> rooms_;
+  std::vector<Unspent> unspent_;  // of the pictures of a second before, and then of those to come
   std::size_t past_ = 0;
+  RateAccount owing_;  // what is owed behind the pictures that were added
   std::vector<Picture> pictures_;
   std::optional<std::int64_t> end_;
   int goal_ = 0;

@@ -10,22 +10,40 @@
 
 namespace cu264::encoder {
 
-// A picture's share of a rate. `rest` keeps what rounding down loses for the next picture.
-inline std::int64_t share_of(std::int64_t rate, Rational frame_rate, std::int64_t& rest) {
+// What `units` of `unit` seconds have of a rate. `rest` keeps what rounding down loses for the next picture.
+inline std::int64_t share_of(std::int64_t rate, std::int64_t units, Rational unit, std::int64_t& rest) {
   __extension__ using Wide = __int128;
-  const Wide total = static_cast<Wide>(rate) * frame_rate.den + rest;
-  rest = static_cast<std::int64_t>(total % frame_rate.num);
-  return static_cast<std::int64_t>(total / frame_rate.num);
+  const Wide total = static_cast<Wide>(rate) * units * unit.num + rest;
+  rest = static_cast<std::int64_t>(total % unit.den);
+  return static_cast<std::int64_t>(total / unit.den);
+}
+
+// The same of one picture.
+inline std::int64_t share_of(std::int64_t rate, Rational frame_rate, std::int64_t& rest) {
+  return share_of(rate, 1, {frame_rate.den, frame_rate.num}, rest);
+}
+
+// A second in units of so many seconds, at least 1.
+inline std::int64_t units_of_second(Rational unit) {
+  return std::max<std::int64_t>((std::int64_t{unit.den} + unit.num / 2) / unit.num, 1);
 }
 
 // This is what the settings mean for each picture.
 struct RateShares {
-  // `number` is the picture's, from 0.
-  explicit RateShares(const RateSettings& settings, std::uint64_t number = 0) {
+  // `number` is the picture's, from 0, and `duration` is PictureControl's.
+  explicit RateShares(const RateSettings& settings, std::uint64_t number = 0, std::int64_t duration = 0) {
+    const Rational usual{settings.frame_rate.den, settings.frame_rate.num};
+    const std::int64_t pictures_of_second = units_of_second(usual);
     std::int64_t rest = 0;
-    target = share_of(settings.bitrate, settings.frame_rate, rest);
-    second = static_cast<int>(std::max<std::int64_t>(
-        (settings.frame_rate.num + settings.frame_rate.den / 2) / settings.frame_rate.den, 1));
+    usual_target = target = share_of(settings.bitrate, settings.frame_rate, rest);
+    second = pictures_of_second;
+    if (settings.time_base) {
+      second = units_of_second(*settings.time_base);
+      span = duration > 0 ? std::min(duration, kMostSeconds * second) : units_of(usual, *settings.time_base);
+      target = share_of(settings.bitrate, span, *settings.time_base, rest = 0);
+      bank = std::max<std::int64_t>(settings.bitrate, 1);
+    }
+    smooth_target = target;
     std::int64_t peaks = 0;
     if (settings.hrd) {
       fill = share_of(settings.hrd->bit_rate, settings.frame_rate, rest = 0);
@@ -33,38 +51,55 @@ struct RateShares {
       cbr = settings.hrd->cbr;
       peaks = std::min(settings.hrd->bit_rate - settings.bitrate, settings.bitrate);
     }
-    const auto part = [&](int of_buffer, int of_target) {
-      return std::max(buffer * of_buffer / 1000, target * of_target / 1000) + peaks;
+    const std::int64_t held = buffer + bank;
+    const auto part = [&](std::int64_t of_held, std::int64_t of_target) {
+      return std::max(held * of_held / 1000, target * of_target / 1000) + peaks;
     };
     // Pictures to come that are known let seconds be filled more closely, and let a clip that ends make good
     // a larger drift.
     const bool foreseen = settings.lookahead > 0;
-    const int drift = foreseen ? std::min(120 + 112 * settings.lookahead / second, 300) : 120;
+    const std::int64_t drift =
+        foreseen ? std::min<std::int64_t>(120 + 112 * settings.lookahead / pictures_of_second, 300) : 120;
     planned_window = std::max<std::int64_t>(foreseen ? part(85, 95) : part(80, 90), 1);
     kept_window = std::max<std::int64_t>(foreseen ? part(92, 150) : part(88, 150), 1);
     // With peaks, scenes of minutes may differ once that is little of what was spent.
-    const std::int64_t elapsed = target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
+    const std::int64_t elapsed =
+        usual_target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
     const std::int64_t longer = std::clamp<std::int64_t>(elapsed / 50 - settings.bitrate, 0, peaks);
-    kept_drift = std::max<std::int64_t>(std::min({part(drift, drift + 30) + peaks * 2 / 5 + longer,
-                                                  buffer * 35 / 100 + longer, buffer * 45 / 100}),
-                                        1);
+    kept_drift = part(drift, drift + 30) + peaks * 2 / 5 + longer;
+    if (bank == 0) kept_drift = std::min({kept_drift, buffer * 35 / 100 + longer, buffer * 45 / 100});
+    kept_drift = std::max<std::int64_t>(kept_drift, 1);
     planned_drift = std::max<std::int64_t>(kept_drift * 9 / 10, 1);
   }
 
   // The part that an account of hundreds of pictures needs of each.
   struct Spending {
-    std::int64_t target, fill, buffer, kept_drift;
+    std::int64_t target, usual_target, bank, due, pay_within, fill, buffer, kept_drift;
     bool cbr;
+
+    // The part of the share by which the picture has others made good.
+    std::int64_t payer() const { return std::min(target, bank); }
   };
-  Spending spending() const { return {target, fill, buffer, kept_drift, cbr}; }
+  Spending spending() const {
+    return {target, usual_target, bank, due, pay_within, fill, buffer, kept_drift, cbr};
+  }
 
   // Returns whether pictures with these and those shares may be planned as one.
   bool same_rates(const RateShares& other) const {
-    return target == other.target && fill == other.fill && buffer == other.buffer;
+    return usual_target == other.usual_target && fill == other.fill && buffer == other.buffer;
   }
 
-  std::int64_t target = 0;  // bits of a picture
-  int second = 1;           // pictures of a second
+  std::int64_t target = 0;         // bits of the picture
+  std::int64_t usual_target = 0;   // of one that lasts as long as the frame rate says
+  std::int64_t smooth_target = 0;  // the mean of the pictures just before and this one
+  // Time is counted in pictures; with RateSettings::time_base in its units.
+  std::int64_t second = 1;
+  std::int64_t span = 1;   // of the picture
+  std::int64_t start = 0;  // of the picture, since the first one; its owner sets it
+  std::int64_t bank = 0;   // of pictures that count their durations: the bits of a second
+  // Where the end of a clip is seen: what its pictures will come to owe, and the shares of those that can
+  // pay.
+  std::int64_t due = 0, pay_within = 0;
   std::int64_t fill = 0;    // what the buffer receives between two pictures
   std::int64_t buffer = 0;  // its size; 0: there is none
   bool cbr = false;         // filler data keep the buffer from overflowing
@@ -75,16 +110,49 @@ struct RateShares {
   // The same for the bits of any second, which are so within 10 %.
   std::int64_t planned_window = 1;
   std::int64_t kept_window = 1;
+
+ private:
+  static constexpr std::int64_t kMostSeconds = 3600;  // of one picture
+
+  static std::int64_t units_of(Rational time, Rational unit) {
+    __extension__ using Wide = __int128;
+    const Wide num = static_cast<Wide>(time.num) * unit.den, den = static_cast<Wide>(time.den) * unit.num;
+    return std::max<std::int64_t>(static_cast<std::int64_t>((num + den / 2) / den), 1);
+  }
 };
 
 struct RateAccount {
-  std::int64_t drift = 0;     // bits of the target that were not spent
+  std::int64_t drift = 0;  // bits of the target that were not spent
+  // Where pictures count their durations: what the drift has no room for. A still picture may last for so
+  // many seconds that no QP lets it take its share, for example; later pictures then have parts of the rest.
+  std::int64_t owed = 0;
+  // What came to be owed, and the shares of pictures that could pay it, in sums that fade.
+  std::int64_t owed_sum = 0, payers_sum = 0;
   std::int64_t fullness = 0;  // bits in the buffer when the next picture is taken out
   // The same of the last pictures alone, which have a second with the next one.
   std::int64_t window = 0;
   // How many bits above and below the target every one of the next pictures may have, if no second is to
   // differ by more than most of what is planned.
   std::int64_t above = 0, below = 0;
+
+  // What the next picture is to have: its share, and a part of what is owed. That part is at most five times
+  // the share, of which a second counts, and takes at most half of it away.
+  std::int64_t target_of(const RateShares::Spending& shares) const {
+    if (shares.bank == 0) return shares.target;
+    const std::int64_t payer = shares.payer();
+    std::int64_t part = 0;
+    if (shares.pay_within > 0) {
+      part = scaled(owed + shares.due, payer, shares.pay_within);
+    } else {
+      // What is owed now is paid within a second or so, and what comes to be owed as a rule a little before.
+      part = scaled(owed, payer, shares.bank) +
+             scaled(payer * 3 / 4, owed_sum, std::max(payers_sum, shares.bank));
+    }
+    constexpr std::int64_t kMostTimes = 5, kLeastPart = 2;
+    return shares.target + std::clamp(part, -payer / kLeastPart, payer * kMostTimes);
+  }
+
+  std::int64_t target_of(const RateShares& shares) const { return target_of(shares.spending()); }
 
   // The fewest bits of the next access unit that leave room for what the buffer receives.
   template <class Shares>
@@ -94,23 +162,46 @@ struct RateAccount {
 
   // The target changes from `before`: what was not spent is worth as many pictures as it was.
   void change_target(std::int64_t before, std::int64_t now) {
-    if (before > 0 && now != before) drift = scaled(drift, now, before);
+    if (before <= 0 || now == before) return;
+    for (std::int64_t* bits : {&drift, &owed, &owed_sum, &payers_sum}) *bits = scaled(*bits, now, before);
   }
 
-  template <class Shares>
-  void spend(std::int64_t bits, const Shares& shares) {
-    drift += shares.target - bits;
+  void spend(std::int64_t bits, const RateShares::Spending& shares) {
+    const std::int64_t target = target_of(shares);
+    owed -= target - shares.target;
+    if (shares.bank > 0) {
+      constexpr std::int64_t kSecondsOfMemory = 10;
+      const std::int64_t kept = kSecondsOfMemory * shares.bank, payer = shares.payer();
+      owed_sum = scaled(owed_sum, kept, kept + payer);
+      payers_sum = scaled(payers_sum, kept, kept + payer) + payer;
+    }
+    drift += target - bits;
     fullness = std::min(fullness + shares.fill - bits, shares.buffer);
   }
 
   // Forgets what cannot be made good: bits that were not spent, because the buffer was full.
-  void forget(const RateShares& shares) { drift = std::min(drift, shares.kept_drift); }
+  void forget(const RateShares& shares) {
+    if (shares.bank > 0) return owe(shares);
+    drift = std::min(drift, shares.kept_drift);
+  }
 
   // Keeps the account within the bounds that reviews enforce.
   template <class Shares>
   void keep_within(const Shares& shares) {
+    if (shares.bank > 0) return owe(shares);
     drift = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
     fullness = std::max<std::int64_t>(fullness, 0);
+  }
+
+ private:
+  template <class Shares>
+  void owe(const Shares& shares) {
+    constexpr std::int64_t kMostSeconds = 60;
+    const std::int64_t most = kMostSeconds * shares.bank;
+    const std::int64_t kept = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
+    owed = std::clamp(owed + drift - kept, -most, most);
+    owed_sum = std::clamp(owed_sum + drift - kept, -most, most);
+    drift = kept;
   }
 };
 
@@ -133,12 +224,14 @@ class ExactAccount {
   }
 
   void spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
-    account_.change_target(target_, shares.target);
-    target_ = shares.target;
+    account_.change_target(target_, shares.usual_target);
+    target_ = shares.usual_target;
     RateShares own = shares;
-    own.target = share_of(settings.bitrate, settings.frame_rate, target_rest_);
+    own.target = settings.time_base
+                     ? share_of(settings.bitrate, shares.span, *settings.time_base, target_rest_)
+                     : share_of(settings.bitrate, settings.frame_rate, target_rest_);
     if (settings.hrd) own.fill = share_of(settings.hrd->bit_rate, settings.frame_rate, fill_rest_);
-    account_.spend(bits, own);
+    account_.spend(bits, own.spending());
     account_.forget(own);
     if (account_.fullness == own.buffer) fill_rest_ = 0;
   }
@@ -147,7 +240,7 @@ class ExactAccount {
 
  private:
   RateAccount account_;
-  std::int64_t target_ = 0;  // of the picture before
+  std::int64_t target_ = 0;  // the usual one, at the picture before
   std::int64_t target_rest_ = 0;
   std::int64_t fill_rest_ = 0;
   bool begun_ = false;

@@ -82,7 +82,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   if (number >= kFeedbackDistance) {
     next = number - kFeedbackDistance + 1;
     account = at(next - 1).after;
-    target = at(next - 1).shares.target;
+    target = at(next - 1).shares.usual_target;
   } else {
     ExactAccount beginning;
     beginning.enter(at(0).control.settings);
@@ -102,25 +102,40 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
             : static_cast<std::int64_t>(Wide{step->planned} * factor >> kFactorBits) + step->overhead;
     const RateShares::Spending& shares = step->spending;
     bits = std::max(bits, account.least_without_filler(shares));
-    account.change_target(target, shares.target);
-    target = shares.target;
+    account.change_target(target, shares.usual_target);
+    target = shares.usual_target;
+    std::int64_t unspent = account.target_of(shares) - bits;
     account.spend(bits, shares);
     account.keep_within(shares);
-    if (next + static_cast<std::uint64_t>(own_shares.second) > number) {
-      std::int64_t unspent = target - bits;
-      if (target != own_shares.target && target > 0) unspent = scaled(unspent, own_shares.target, target);
+    if (own_shares.start + own_shares.span - step->start <= own_shares.second) {
+      if (target != own_shares.usual_target && target > 0)
+        unspent = scaled(unspent, own_shares.usual_target, target);
       account.window += unspent;
-      unspent_.push_back(unspent);
+      unspent_.push_back({unspent, step->start});
     }
   }
-  account.change_target(target, own_shares.target);
+  account.change_target(target, own_shares.usual_target);
+  if (own_shares.bank > 0) account.keep_within(own_shares);
   if (!reviewing && settings.lookahead == 0) find_room(own_shares, account);
   return account;
 }
 
 void RateController::expect(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
-  expected_.push_back(
-      {std::move(curve), control, RateShares(control.settings, next_number() + expected_.size()), crf_qp_q8});
+  expected_.push_back({std::move(curve), control, next_shares(control), crf_qp_q8});
+}
+
+RateShares RateController::next_shares(const PictureControl& control) {
+  RateShares shares(control.settings, next_number() + expected_.size(), control.duration);
+  shares.start = clock_;
+  clock_ += shares.span;
+  if (!control.settings.time_base) return shares;
+  // Times that are rounded, or that jitter, must not move the QP from picture to picture.
+  const std::int64_t longest = shares.second / 8;
+  late_starts_.push_back(shares.start);
+  while (late_starts_.size() > 1 && clock_ - late_starts_.front() > longest) late_starts_.pop_front();
+  const auto pictures = static_cast<std::int64_t>(late_starts_.size());
+  shares.smooth_target = scaled(shares.target, clock_ - late_starts_.front(), shares.span) / pictures;
+  return shares;
 }
 
 PictureQp RateController::plan() {
@@ -130,11 +145,14 @@ PictureQp RateController::plan() {
   const PictureControl& control = next.control;
   const int crf_qp_q8 = next.crf_qp_q8;
   learn_before(number, control);
-  Picture& own = pictures_.emplace_back(std::move(next.curve), control, number);
+  Picture& own = pictures_.emplace_back(std::move(next.curve), control, next.shares);
   own.counted = next.counted;
-  if (ended_ && expected_.size() < static_cast<std::size_t>(control.settings.lookahead))
+  if (ended_ && expected_.size() < static_cast<std::size_t>(control.settings.lookahead)) {
     own.to_come = static_cast<int>(expected_.size());
-  steps_.push_back({own.shares.spending(), overhead_bits(control)});
+    own.time_to_come = clock_ - own.shares.start - own.shares.span;
+    if (own.shares.bank > 0) see_end(own);
+  }
+  steps_.push_back({own.shares.spending(), own.shares.start, overhead_bits(control)});
   const RateSettings& settings = control.settings;
   const RateAccount account = account_before(number, false);
   if (control.qp) {
@@ -161,6 +179,23 @@ PictureQp RateController::plan() {
   if (!limited) own.wanted_q8 = own.qp_q8;  // as rows allow
   step_of(number).planned = own.predicted;
   return qp;
+}
+
+void RateController::see_end(Picture& own) {
+  RateShares& shares = own.shares;
+  shares.due = shares.pay_within = 0;
+  const auto add = [&](BitsCurve& curve, const PictureControl& control, const RateShares& other) {
+    const std::int64_t most =
+        corrected(curve.at(control.qp ? *control.qp * 256 : 0)) + overhead_bits(control);
+    if (most < other.target) {
+      shares.due += other.target - most;
+    } else {
+      shares.pay_within += other.spending().payer();
+    }
+  };
+  add(own.curve, own.control, shares);
+  for (Expected& next : expected_) add(next.curve, next.control, next.shares);
+  shares.pay_within = std::max<std::int64_t>(shares.pay_within, 1);
 }
 
 PictureQp RateController::set_qp(Picture& own, int qp_q8) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -78,8 +79,8 @@ class RateController {
 
  private:
   struct Picture {
-    Picture(BitsCurve c, const PictureControl& p, std::uint64_t number)
-        : curve(std::move(c)), control(p), shares(p.settings, number) {}
+    Picture(BitsCurve c, const PictureControl& p, const RateShares& s)
+        : curve(std::move(c)), control(p), shares(s) {}
 
     BitsCurve curve;
     PictureControl control;
@@ -92,9 +93,11 @@ class RateController {
     int too_low_q8 = -1, fits_q8 = -1;
     std::int64_t too_low_size = 0, fits_size = 0;
     int codings = 1;
-    bool counted = false;        // in the mean curves
-    std::optional<int> to_come;  // pictures of the clip behind this one, if that was known
-    RateAccount after;           // once the picture is settled
+    bool counted = false;  // in the mean curves
+    // How many pictures of the clip are behind this one, and how long they last, if that was known.
+    std::optional<int> to_come;
+    std::int64_t time_to_come = 0;
+    RateAccount after;  // once the picture is settled
   };
 
   struct Expected {
@@ -108,6 +111,7 @@ class RateController {
   // The part of a picture that account_before() reads, which it does for hundreds at a time.
   struct Step {
     RateShares::Spending spending;
+    std::int64_t start = 0;     // RateShares::start
     std::int64_t overhead = 0;  // bits
     std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
     std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
@@ -131,7 +135,13 @@ class RateController {
   void find_room(const RateShares& shares, RateAccount& account) const;
   int target_qp(Picture& own, const RateAccount& account);
   static std::int64_t drift_at_end(const Picture& own, std::uint64_t number);
-  int foreseen_qp(Picture& own, const RateAccount& account, int goal);
+  // Returns the shares of the next picture that is expected.
+  RateShares next_shares(const PictureControl& control);
+  // `shift_of`: by how much a picture of other shares has another QP * 256, because of its duration.
+  int foreseen_qp(Picture& own, const RateAccount& account, int goal,
+                  const std::function<int(const RateShares&)>& shift_of);
+  // Says what a picture and those behind it, which end the clip, will owe, and who can pay.
+  void see_end(Picture& own);
   // Adds a picture's curve to a mean.
   void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead) const;
   std::optional<std::int64_t> review_target(Picture& own, const RateAccount& account) const;
@@ -148,6 +158,8 @@ class RateController {
   std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
   std::deque<Expected> expected_;
+  std::int64_t clock_ = 0;                // when the next one begins that is expected
+  std::deque<std::int64_t> late_starts_;  // of those that the mean of the last shares counts
   bool ended_ = false;
   Outlook outlook_;
   std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
@@ -159,12 +171,12 @@ class RateController {
   // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51: the QP
   // at which one has the target is the one at which all of them would have had it together.
   SizeCurve usual_sizes_, late_sizes_{};
-  std::int64_t targeted_ = 0;          // pictures
-  std::vector<std::int64_t> unspent_;  // of account_before(): bits of the target, of each picture of a window
-  ExactAccount account_;               // of the settled pictures
-  int left_out_ = 0;                   // pictures since the last one that was not left out
-  bool began_ = false;                 // a picture was not left out
-  Overhead owed_;  // what comes with the next picture, because those before it were left out
+  std::int64_t targeted_ = 0;     // pictures
+  std::vector<Unspent> unspent_;  // of account_before(): of each picture of a window
+  ExactAccount account_;          // of the settled pictures
+  int left_out_ = 0;              // pictures since the last one that was not left out
+  bool began_ = false;            // a picture was not left out
+  Overhead owed_;                 // what comes with the next picture, because those before it were left out
 };
 
 }  // namespace cu264::encoder

@@ -12,6 +12,10 @@ RateSettings rate_settings(const Config& config) {
   settings.frame_rate = reduced(config.frame_rate);
   settings.qp = config.qp;
   if (config.crf) settings.crf_q8 = static_cast<int>(std::lround(*config.crf * 256));
+  if (config.timed_bitrate) {
+    const Rational usual = reduced({config.frame_rate.den, config.frame_rate.num});
+    settings.time_base = config.time_base.num > 0 ? reduced(config.time_base) : usual;
+  }
   settings.hrd = hrd_params(config);
   settings.bitrate = config.bitrate;
   // The stream says its rate in units of 64 bits a second; a target above it would empty the buffer.

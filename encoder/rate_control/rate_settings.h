@@ -12,8 +12,11 @@ namespace cu264::encoder {
 struct RateSettings {
   Rational frame_rate{25, 1};
   int qp = 27;
-  std::optional<int> crf_q8;     // crf * 256
-  std::int64_t bitrate = 0;      // 0: no target
+  std::optional<int> crf_q8;  // crf * 256
+  std::int64_t bitrate = 0;   // 0: no target
+  // Seconds a unit of durations; not set: all pictures last as long as frame_rate says. Only for a bitrate
+  // without a buffer.
+  std::optional<Rational> time_base;
   std::optional<HrdParams> hrd;  // not set: no buffer
   std::int64_t limit_bytes = 0;  // of an access unit; 0: none
   bool exact = false;            // filler data make every access unit as large as the limit
@@ -41,8 +44,9 @@ struct Overhead {
 // One picture is planned with this.
 struct PictureControl {
   RateSettings settings;
-  std::optional<int> qp;  // Frame::qp
-  Overhead overhead;      // if all pictures before it are in the stream
+  std::optional<int> qp;      // Frame::qp
+  Overhead overhead;          // if all pictures before it are in the stream
+  std::int64_t duration = 0;  // Frame::duration
 };
 
 // The HRD's messages take so many bytes, more or less. Their true size counts when a picture is settled.

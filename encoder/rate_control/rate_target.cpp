@@ -7,16 +7,27 @@
 
 namespace cu264::encoder {
 
+namespace {
+
+// Where durations change, the pictures of a second are others from one picture to the next. None of them
+// makes that good alone: it has so many bits of its target at least.
+std::int64_t least_of_timed(std::int64_t target) {
+  return target * 2 / 3;
+}
+
+}  // namespace
+
 // A plan that used all of a window at once would have to make that good a second later, and again in the
 // second behind it. So the room is divided among all pictures that have a second with one before, and a third
 // of it is left for pictures that differ from their neighbours.
 void RateController::find_room(const RateShares& shares, RateAccount& account) const {
   const std::int64_t planned = shares.planned_window * 2 / 3;
-  account.above = account.below = planned / shares.second;
+  account.above = account.below = planned / std::max<std::int64_t>(shares.second / shares.span, 1);
   std::int64_t window = 0;
-  std::int64_t next_ones = shares.second - 1;
-  for (auto late = unspent_.rbegin(); late != unspent_.rend() && next_ones > 0; ++late, --next_ones) {
-    window += *late;
+  for (auto late = unspent_.rbegin(); late != unspent_.rend(); ++late) {
+    const std::int64_t next_ones = (shares.second - (shares.start - late->start)) / shares.span;
+    if (next_ones <= 0) break;
+    window += late->bits;
     account.above = std::min(account.above, (planned + window) / next_ones);
     account.below = std::min(account.below, (planned - window) / next_ones);
   }
@@ -44,9 +55,11 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
     if (own.control.settings.lookahead == 0)
       add_to(late_sizes_, std::min(targeted_, kMostForLate), curve, overhead_bits(control));
   };
-  const auto qp_of = [](const SizeCurve& sizes, std::int64_t bits) {
-    BitsCurve curve([logs = logs_of(sizes)](int qp) { return bits_at(logs, qp * kQpOne); });
-    return curve.qp_for(std::max<std::int64_t>(bits, 1));
+  const auto mean_of = [](const SizeCurve& sizes) {
+    return BitsCurve([logs = logs_of(sizes)](int qp) { return bits_at(logs, qp * kQpOne); });
+  };
+  const auto qp_of = [](BitsCurve& mean, std::int64_t bits) {
+    return mean.qp_for(std::max<std::int64_t>(bits, 1));
   };
   if (!own.counted) count(own.curve, own.control);
   const int lookahead = own.control.settings.lookahead;
@@ -58,16 +71,28 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   }
   const int most_pull = lookahead > 0 ? 300 : 600;  // 1.2 or 2.3 QP at the end of the band
   const auto pull = static_cast<int>(scaled(account.drift, most_pull, shares.planned_drift));
-  int qp = qp_of(usual_sizes_, shares.target) - pull;
+  const std::int64_t target = account.target_of(shares), paid = target - shares.target;
+  const std::int64_t smooth =
+      shares.smooth_target + scaled(paid, shares.smooth_target, std::max<std::int64_t>(shares.target, 1));
+  BitsCurve usual = mean_of(usual_sizes_);
+  const int usual_qp = qp_of(usual, smooth);
+  int qp = usual_qp - pull;
   if (lookahead > 0) {
-    qp = foreseen_qp(own, account, qp);
+    const auto shift_of = [&](const RateShares& other) {
+      if (other.smooth_target == shares.smooth_target) return 0;
+      return qp_of(usual,
+                   scaled(smooth, other.smooth_target, std::max<std::int64_t>(shares.smooth_target, 1))) -
+             usual_qp;
+    };
+    qp = foreseen_qp(own, account, qp, shift_of);
   } else {
-    const int richest = qp_of(late_sizes_, shares.target + account.above);
-    const int poorest = std::max(richest, qp_of(late_sizes_, shares.target - account.below));
+    BitsCurve late = mean_of(late_sizes_);
+    const int richest = qp_of(late, smooth + account.above);
+    const int poorest = std::max(richest, qp_of(late, smooth - account.below));
     qp = std::clamp(qp, richest, poorest);
   }
 
-  const std::int64_t drift = account.drift + shares.target, window = account.window + shares.target;
+  const std::int64_t drift = account.drift + target, window = account.window + target;
   std::int64_t most = std::min(drift + shares.planned_drift, window + shares.planned_window);
   std::int64_t least = std::max(drift - shares.planned_drift, window - shares.planned_window);
   if (shares.buffer > 0) {
@@ -75,26 +100,38 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
     most = std::min(most, account.fullness - low);
     least = std::max(least, account.least_without_filler(shares));
   }
+  if (shares.bank > 0) {
+    most = std::max(most, least_of_timed(target));
+    least = std::max(least, least_of_timed(target));
+  }
   const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
   return std::clamp(qp, lowest, highest);
 }
 
 // Returns 0.4 % of what a clip is to have.
 std::int64_t RateController::drift_at_end(const Picture& own, std::uint64_t number) {
-  return own.shares.target * static_cast<std::int64_t>(number + static_cast<std::uint64_t>(*own.to_come)) /
-         250;
+  const RateShares& shares = own.shares;
+  if (shares.bank > 0)
+    return scaled(shares.bank, shares.start + shares.span + own.time_to_come, shares.second) / 250;
+  return shares.target * static_cast<std::int64_t>(number + static_cast<std::uint64_t>(*own.to_come)) / 250;
 }
 
-int RateController::foreseen_qp(Picture& own, const RateAccount& account, int goal) {
+int RateController::foreseen_qp(Picture& own, const RateAccount& account, int goal,
+                                const std::function<int(const RateShares&)>& shift_of) {
   const std::size_t lookahead = static_cast<std::size_t>(own.control.settings.lookahead);
   const std::int64_t factor = corrected(std::int64_t{1} << 24);
   outlook_.begin(own.shares, account, unspent_);
-  outlook_.add(own.curve, own.control, factor);
+  outlook_.add(own.curve, own.control, own.shares, factor);
   const std::size_t known = std::min(expected_.size(), lookahead);
   std::size_t seen = 0;
   for (; seen < known && expected_[seen].shares.same_rates(own.shares); ++seen) {
     Expected& next = expected_[seen];
-    outlook_.add(next.curve, next.control, factor);
+    if (own.shares.bank == 0) {
+      outlook_.add(next.curve, next.control, own.shares, factor);
+      continue;
+    }
+    next.shares.due = own.shares.due, next.shares.pay_within = own.shares.pay_within;
+    outlook_.add(next.curve, next.control, next.shares, factor, shift_of(next.shares));
   }
   std::optional<std::int64_t> at_end;
   if (own.to_come && seen == known) at_end = drift_at_end(own, next_number() - 1);
@@ -106,12 +143,14 @@ int RateController::foreseen_qp(Picture& own, const RateAccount& account, int go
 std::optional<std::int64_t> RateController::kept_target(Picture& own, const RateAccount& account) const {
   const RateShares& shares = own.shares;
   const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
-  const std::int64_t most =
-      shares.target + std::min(account.drift + shares.kept_drift, account.window + shares.kept_window);
+  const std::int64_t target = account.target_of(shares);
+  std::int64_t most =
+      target + std::min(account.drift + shares.kept_drift, account.window + shares.kept_window);
   const std::int64_t least =
-      shares.target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
+      target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
   // The next pictures may miss in the same way, so this one leaves them some room.
-  const std::int64_t room = std::min(shares.target / 6, shares.kept_window / 2);
+  const std::int64_t room = std::min(target / 6, shares.kept_window / 2);
+  if (shares.bank > 0) most = std::max(most, least_of_timed(target) + room);
   if (total > most) return most - room - overhead;
   if (total < least) return least + room - overhead;
   if (!own.to_come) return std::nullopt;
@@ -122,8 +161,8 @@ std::optional<std::int64_t> RateController::kept_target(Picture& own, const Rate
     return scaled(own.size, bits, std::max<std::int64_t>(own.predicted, 1));
   };
   const std::int64_t owed =
-      drift_at_end(own, reviewed_ - 1) + *own.to_come * shares.kept_window / shares.second;
-  const std::int64_t drift = account.drift + shares.target - total;
+      drift_at_end(own, reviewed_ - 1) + scaled(own.time_to_come, shares.kept_window, shares.second);
+  const std::int64_t drift = account.drift + target - total;
   std::int64_t bits = own.size;
   if (drift < -owed)
     bits = std::max({bits + drift + owed, size_at(own.qp_q8 + kShare), least + room - overhead});

@@ -120,6 +120,9 @@ struct Config {
   std::int64_t max_bitrate = 0;
   std::int64_t buffer_bits = 0;
   bool cbr = false;  // filler data keep the buffer from overflowing: max_bitrate is then `bitrate`
+  // For variable frame rates: the seconds of `bitrate` are what Frame::duration adds up to, instead of
+  // frame_rate's pictures. Such a stream has no buffer, so max_bitrate, buffer_bits and cbr stay unset.
+  bool timed_bitrate = false;
   // How many pictures behind each one a bitrate looks at, 0..kMostLookahead; not set: kUsualLookahead. So
   // many frames more are held, and a packet comes so many frames later, whatever `batch` is: 0 for live
   // streams.
@@ -148,7 +151,7 @@ struct Config {
   bool edge_maps = false;       // fill Packet::edges; edge_guided only
   bool deblock = true;          // whether the decoder applies the loop filter (and the reconstruction has it)
   Rational frame_rate{25, 1};   // for the level and the VUI
-  Rational time_base{0, 1};     // of Frame::pts; 0: 1 / frame_rate
+  Rational time_base{0, 1};     // of Frame::pts and duration; 0: 1 / frame_rate
   bool fixed_frame_rate = true;        // written to the VUI; false for a variable frame rate
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;

@@ -52,7 +52,10 @@ struct Frame {
   // destroyed once the frame was sent. Pinned memory, like host memory, has been written when the frame is
   // sent.
   void* stream = nullptr;
-  std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
+  std::int64_t pts = 0;  // in Config::time_base units, handed back unchanged in the packet
+  // How long the picture is shown, in the same units; 0: 1 / Config::frame_rate. Config::timed_bitrate counts
+  // it.
+  std::int64_t duration = 0;
   void* user_data = nullptr;  // handed back unchanged in the packet
   std::optional<int> qp;      // 0..51: of this picture, instead of Config::qp
   // Bytes that the caller adds to the picture's packet, such as sei_bytes(): limits, bitrates and the buffer

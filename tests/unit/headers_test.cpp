@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/slice_header.h"
+#include "encoder/config.h"
 #include "encoder/rate_control/hrd.h"
 #include "tests/unit/header_fields.h"
 
@@ -162,6 +164,21 @@ TEST(Headers, HrdParametersAreThoseOfTheBuffer) {
   check(64, 16, 0);
   config.max_bitrate = config.buffer_bits = std::int64_t{1} << 50;
   check(cu264::encoder::kMostHrdBitRate, cu264::encoder::kMostCpbBits, 0);
+}
+
+// Pictures that count their durations do not leave a buffer at the frame rate.
+TEST(Headers, ATimedBitrateHasNoBuffer) {
+  Config config = sized(64, 64);
+  config.bitrate = 1000 * 1000, config.timed_bitrate = true;
+  EXPECT_EQ(sps_of(config)["nal_hrd_parameters_present_flag"], 0);
+  EXPECT_NO_THROW(cu264::encoder::validate(config));
+  for (const auto& change : std::vector<std::function<void(Config&)>>{
+           [](Config& c) { c.max_bitrate = 2000 * 1000; }, [](Config& c) { c.buffer_bits = 1000 * 1000; },
+           [](Config& c) { c.cbr = true; }, [](Config& c) { c.bitrate = 0; }}) {
+    Config refused = config;
+    change(refused);
+    EXPECT_THROW(cu264::encoder::validate(refused), cu264::Error);
+  }
 }
 
 TEST(Headers, MainSaysCabacUnlessItIsCavlc) {
