@@ -148,6 +148,7 @@ class Encoder:
         *,
         qps: Optional[Sequence[Optional[int]]] = None,
         copy: bool = True,
+        durations: Optional[Sequence[int]] = None,
     ) -> List[_core.Packet]:
         """Sends frames.
 
@@ -160,7 +161,7 @@ class Encoder:
         """
         with self._guard:
             self._begin_clip(None)
-            for _ in self._session.write(frames, pts, qps, copy):
+            for _ in self._session.write(frames, pts, qps, copy, durations):
                 pass
             return self._session.take()
 

@@ -42,6 +42,21 @@ def checked_qps(qps: Optional[Sequence[Optional[int]]], frames: int) -> List[Opt
     return [None if qp is None else int(option_texts({"qp": qp})["qp"]) for qp in qps]
 
 
+def checked_durations(
+    durations: Optional[Sequence[int]], pts: Optional[Sequence[int]], timed: bool
+) -> Optional[List[int]]:
+    """How long each picture is shown. By default `timed` pictures are shown until the next one, where its time is known.
+
+    0 is what the frame rate says.
+    """
+    if durations is None:
+        return [int(b) - int(a) for a, b in zip(pts, pts[1:])] + [0] if timed and pts else None
+    made = [int(duration) for duration in durations]
+    if any(duration < 1 for duration in made):
+        raise ValueError("durations must be positive")
+    return made
+
+
 def kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
     return {"size": (frames.width, frames.height), "layout in memory": frames.format, "device": frames.device}
 
@@ -92,16 +107,17 @@ class Session:
         pts: Optional[Sequence[int]] = None,
         qps: Optional[Sequence[Optional[int]]] = None,
         copy: bool = True,
+        durations: Optional[Sequence[int]] = None,
     ) -> Iterator[None]:
         """Sends an array, or the arrays of an iterable; stops after each, so that its packets can be taken."""
-        if pts is None and qps is None and not isinstance(frames, (list, tuple)):
+        if pts is None and qps is None and durations is None and not isinstance(frames, (list, tuple)):
             for array in each_array(frames):
-                yield from self._write([self.import_frames(array)], None, None, copy)
+                yield from self._write([self.import_frames(array)], None, None, copy, None)
             return
         arrays: List[_core.FrameArray] = []
         for array in each_array(frames):
             arrays.append(self.import_frames(array, arrays[0].picture_layout if arrays else None))
-        yield from self._write(arrays, pts, qps, copy)
+        yield from self._write(arrays, pts, qps, copy, durations)
 
     def _write(
         self,
@@ -109,17 +125,24 @@ class Session:
         pts: Optional[Sequence[int]],
         qps: Optional[Sequence[Optional[int]]],
         copy: bool,
+        durations: Optional[Sequence[int]],
     ) -> Iterator[None]:
         count = sum(len(array) for array in arrays)
-        for name, values in (("pts", pts), ("qps", qps)):
+        for name, values in (("pts", pts), ("qps", qps), ("durations", durations)):
             if values is not None and len(values) != count:
                 raise ValueError(f"there are {count} frames, but {len(values)} values of {name}")
+        durations = checked_durations(durations, pts, self.settings.timed_bitrate)
         first = 0
         for array in arrays:
             end = first + len(array)
             if copy:
                 array.copy()
-            self.send(array, None if pts is None else pts[first:end], qps=None if qps is None else qps[first:end])
+            self.send(
+                array,
+                None if pts is None else pts[first:end],
+                qps=None if qps is None else qps[first:end],
+                durations=None if durations is None else durations[first:end],
+            )
             first = end
             yield
 
@@ -142,12 +165,13 @@ class Session:
         expected: int = 0,
         qps: Optional[Sequence[Optional[int]]] = None,
         whole: bool = False,
+        durations: Optional[Sequence[int]] = None,
     ) -> None:
         """Sends frames; `expected` is how many come at once, if that is known, `whole` if as many will come again."""
         quantisers = checked_qps(qps, len(frames))
         times = self.begin(frames, pts, expected, whole)
         if times:
-            self.encoder.send(frames, times, quantisers)
+            self.encoder.send(frames, times, quantisers, list(durations) if durations is not None else [])
 
     def begin(
         self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0, whole: bool = False

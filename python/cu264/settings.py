@@ -48,6 +48,7 @@ class _Settings(TypedDict, total=False):
     transfer: int
     matrix: int
     time_base: Optional[FrameRate]
+    timed_bitrate: bool
     layout: Optional[str]
     pixel_format: Optional[str]
     value_range: Optional[Tuple[float, float]]
@@ -230,6 +231,7 @@ class Settings:
 
     fps: Fraction
     time_base: Fraction  # seconds a unit of pts
+    timed_bitrate: bool
     options: Tuple[Tuple[str, str], ...]
     colour: Tuple[int, int, int]
     layout: Optional[str]
@@ -261,6 +263,7 @@ def make_settings(
     transfer: int = 2,
     matrix: int = 2,
     time_base: Any = None,
+    timed_bitrate: bool = False,
     layout: Optional[str] = None,
     pixel_format: Optional[str] = None,
     value_range: Optional[Tuple[float, float]] = None,
@@ -291,6 +294,7 @@ def make_settings(
     settings = Settings(
         fps=rate,
         time_base=1 / rate if time_base is None else rational(time_base, "time_base"),
+        timed_bitrate=switch("timed_bitrate", timed_bitrate),
         options=tuple(options.items()),
         colour=colour,
         layout=layout,
@@ -314,7 +318,7 @@ def stream_format(
     if batch is not None:
         options["batch"] = str(batch)
     time_base = (settings.time_base.numerator, settings.time_base.denominator)
-    made = _core.StreamFormat(options, time_base, settings.colour)
+    made = _core.StreamFormat(options, time_base, settings.colour, settings.timed_bitrate)
     for each in settings.protection:
         each.apply(made)
     return made
@@ -404,7 +408,10 @@ SETTINGS_DOC = """
     sample_aspect_ratio : fraction, optional
         Shape of a sample, for example "16/11".
     time_base : fraction, optional
-        Seconds a unit of pts; 1 / fps by default.
+        Seconds a unit of pts and durations; 1 / fps by default.
+    timed_bitrate : bool, default False
+        For variable frame rates: `bitrate` counts how long each picture is shown, instead of `fps` pictures a second. Such a
+        stream has no buffer: neither `max_bitrate`, `buffer_bits` nor `cbr`.
     backend : {"auto", "cuda", "cpu"}, default "auto"
         Where to encode. Both give the same bytes.
     device : int, optional

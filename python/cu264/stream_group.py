@@ -11,7 +11,7 @@ from .arrays import Frames
 from .guard import Guard
 from .notices import warn
 from .readiness import readable
-from .session import checked_qps, import_frames, kind_of
+from .session import checked_durations, checked_qps, import_frames, kind_of
 from .settings import FrameRate, Settings, StreamSettings, make_settings, option_texts, stream_format
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class GroupStream:
         *,
         qp: Optional[int] = None,
         copy: bool = True,
+        duration: Optional[int] = None,
     ) -> bool:
         """Takes a picture.
 
@@ -71,6 +72,8 @@ class GroupStream:
         copy : bool, default True
             A picture on a device is copied there first, so that you may overwrite it when this returns. With False it
             must stay unchanged until its packet has been received.
+        duration : int, optional
+            How long it is shown, in units of the time base, which `timed_bitrate` counts; by default as long as `fps` says.
 
         Returns
         -------
@@ -94,13 +97,14 @@ class GroupStream:
                 pts = 0 if self._last_pts is None else self._last_pts + self._settings.duration
             pts = int(pts)
             quantiser = checked_qps([qp], 1)[0]
+            shown = (checked_durations(None if duration is None else [duration], None, False) or [0])[0]
             if self._last_pts is not None and pts <= self._last_pts:
                 raise ValueError("pts must increase from picture to picture")
             stream = self._open(frames)
             if copy:
                 frames.copy()
             session = self._group._session
-            taken: bool = self._unless_closed(lambda: session.submit(stream, frames, pts, quantiser, timeout))
+            taken: bool = self._unless_closed(lambda: session.submit(stream, frames, pts, shown, quantiser, timeout))
             if taken:
                 self._last_pts = pts
                 self._layout = self._layout or frames.picture_layout

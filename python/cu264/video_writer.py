@@ -246,6 +246,7 @@ class VideoWriter:
         *,
         qps: Optional[Sequence[Optional[int]]] = None,
         copy: bool = True,
+        durations: Optional[Sequence[int]] = None,
     ) -> None:
         """Encodes frames.
 
@@ -261,20 +262,23 @@ class VideoWriter:
         copy : bool, default True
             Frames on a device are copied there first, so that you may overwrite them when this returns. With False they
             must stay unchanged until `close`.
+        durations : sequence of int, optional
+            How long each picture is shown, in units of the time base, which `timed_bitrate` counts. By default until the
+            next picture of this call, and the last one as long as `fps` says.
 
         Raises
         ------
         TypeError
             Not an array, or of another dtype.
         ValueError
-            A shape, layout, device or pts that does not fit; a closed writer.
+            A shape, layout, device, pts or duration that does not fit; a closed writer.
         OSError
             The file cannot be written.
         """
         with self._guard:
             if self._closed:
                 raise ValueError("the writer is closed: open another one")
-            for _ in self._session.write(frames, pts, qps, copy):
+            for _ in self._session.write(frames, pts, qps, copy, durations):
                 self._destination.write(self._session.take())
 
     def _write_once(self, array: _core.FrameArray, expected: int, qps: Optional[Sequence[Optional[int]]]) -> None:

@@ -14,6 +14,8 @@ Config config_of(const StreamFormat& format) {
   config.colour.matrix = format.colour.matrix;
   config.encryption = format.encryption;
   config.watermark = format.watermark;
+  config.timed_bitrate = format.timed_bitrate;
+  config.fixed_frame_rate = !format.timed_bitrate;
   return config;
 }
 
@@ -53,12 +55,12 @@ EncoderSession::EncoderSession(const StreamFormat& format)
       }()) {}
 
 void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts,
-                          const std::vector<std::optional<int>>& qps) {
+                          const std::vector<std::optional<int>>& qps, const Durations& durations) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
   if (ended_) receive_rest();  // so that pictures are counted clip by clip
   held_.push_back({sent_ + pts.size(), object});
   try {
-    send_all(frames, pts, qps);
+    send_all(frames, pts, qps, durations);
   } catch (...) {
     held_.back().end = sent_;  // the others are not read any more
     throw;
@@ -67,12 +69,13 @@ void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pt
 }
 
 void EncoderSession::send_all(const FrameArray& frames, const std::vector<std::int64_t>& pts,
-                              const std::vector<std::optional<int>>& qps) {
+                              const std::vector<std::optional<int>>& qps, const Durations& durations) {
   ReleasedGil released;
   for (std::size_t i = 0; i < pts.size(); ++i) {
     Frame frame = frames.frame(static_cast<std::int64_t>(i));
     frame.pts = pts[i];
     if (!qps.empty()) frame.qp = qps[i];
+    if (!durations.empty()) frame.duration = durations[i];
     while (!encoder_->send(frame)) {
       if (auto packet = encoder_->receive()) receive(std::move(*packet));
       released.let_signals_in([this] { report(); });

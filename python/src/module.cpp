@@ -145,12 +145,13 @@ void bind_encoder(nb::module_& m) {
       .def(
           "__init__",
           [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
-             std::tuple<int, int, int> colour) {
+             std::tuple<int, int, int> colour, bool timed_bitrate) {
             new (format) StreamFormat{
                 std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}, {}, {}};
             format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
+            format->timed_bitrate = timed_bitrate;
           },
-          "options"_a, "time_base"_a, "colour"_a)
+          "options"_a, "time_base"_a, "colour"_a, "timed_bitrate"_a)
       .def(
           "check", [](const StreamFormat& format) { config_of(format); },
           "Raises ValueError for a bad option.")
@@ -161,7 +162,8 @@ void bind_encoder(nb::module_& m) {
 
   nb::class_<EncoderSession>(m, "EncoderSession")
       .def(nb::init<const StreamFormat&>(), "format"_a)
-      .def("send", &EncoderSession::send, "frames"_a, "pts"_a, "qps"_a = std::vector<std::optional<int>>())
+      .def("send", &EncoderSession::send, "frames"_a, "pts"_a, "qps"_a = std::vector<std::optional<int>>(),
+           "durations"_a = Durations())
       .def("send_without_waiting", &EncoderSession::send_without_waiting, "frames"_a, "pts"_a, "first"_a,
            "Sends as far as there is room, and returns the index of the first frame that was not sent.")
       .def("receive_ready", &EncoderSession::receive_ready)

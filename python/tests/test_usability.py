@@ -100,6 +100,36 @@ def test_lists_are_taken_by_every_call(clip, tmp_path):
     assert (tmp_path / "view.mp4").read_bytes() == expected
 
 
+def test_a_timed_bitrate_counts_durations(clip):
+    settings = {"time_base": "1/1000", "bitrate": 400_000, "lookahead": 0}
+    pts, shown = [0, 10, 20, 30, 40, 50, 60, 70, 80], [10, 10, 10, 10, 10, 10, 10, 10, 400]
+
+    def sizes(**options):
+        encoder = cu264.Encoder(25, **settings, **options.pop("more", {}))
+        return [len(packet.data) for packet in encoder.send(clip, pts, **options) + encoder.flush()]
+
+    timed = {"timed_bitrate": True}
+    told = sizes(more=timed, durations=shown)
+    assert told[8] > 3 * max(told[1:8])
+    assert sizes(more=timed, durations=shown[:8] + [40]) == sizes(more=timed)  # until the next one, and 1 / fps
+    assert sizes(durations=shown) == sizes() != told
+    group = cu264.StreamGroup(backend="cpu")
+    stream = group.open(25, **settings, **timed)
+    for picture, time, duration in zip(clip, pts, shown):
+        stream.submit(picture, time, duration=duration)
+    stream.flush()
+    packets = iter(stream.receive, None)
+    assert [len(packet.data) for packet in packets] == told
+    with pytest.raises(ValueError, match="9 frames, but 3 values of durations"):
+        sizes(more=timed, durations=[40, 40, 40])
+    with pytest.raises(ValueError, match="durations must be positive"):
+        sizes(more=timed, durations=[0] * 9)
+    with pytest.raises(ValueError, match="a buffer counts pictures"):
+        cu264.Encoder(25, bitrate=400_000, timed_bitrate=True, cbr=True)
+    with pytest.raises(TypeError, match="timed_bitrate must be True or False"):
+        cu264.Encoder(25, bitrate=400_000, timed_bitrate=1)
+
+
 def test_orders_of_channels_in_host_memory(clip):
     expected = cu264.encode(clip, 25)
     alpha = np.full_like(clip[..., :1], 9)
