@@ -24,6 +24,17 @@
 namespace cu264::app {
 namespace {
 
+// Returns whether the caller asks for a buffer, which counts pictures.
+bool has_buffer(const Config& config) {
+  return config.max_bitrate > 0 || config.buffer_bits > 0 || config.cbr;
+}
+
+std::string number_text(AVRational rate) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", av_q2d(rate));
+  return text;
+}
+
 Config complete_config(const EncodeOptions& options, const io::VideoInfo& video) {
   Config config = options.config;
   take_video(video, config);
@@ -33,15 +44,21 @@ Config complete_config(const EncodeOptions& options, const io::VideoInfo& video)
   config.headers = io::separate_headers(options.container) ? HeaderPlacement::separate
                    : options.headers_first                 ? HeaderPlacement::first_packet
                                                            : HeaderPlacement::every_packet;
+  // A bare stream has no times, so that its pictures count at its rate; so they do for a buffer.
+  config.timed_bitrate = video.times_vary && options.container != io::Container::h264 && config.bitrate > 0 &&
+                         !has_buffer(config);
   config.reconstruction = !options.recon.empty() || options.psnr || options.ssim || options.verify;
   return config;
 }
 
+std::string buffer_note(const io::VideoInfo& video) {
+  return "the input's frame rate varies; the bitrate and its buffer count pictures at " +
+         number_text(video.frame_rate) + " a second, whatever their times are";
+}
+
 // A bare stream has no times of its pictures, only the rate in its headers.
 std::string fixed_rate_note(const io::VideoInfo& video) {
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.4g", av_q2d(video.frame_rate));
-  return std::string("the input's frame rate varies; a bare stream plays at ") + rate +
+  return "the input's frame rate varies; a bare stream plays at " + number_text(video.frame_rate) +
          " frames a second, other outputs keep the times";
 }
 
@@ -142,6 +159,8 @@ std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& rea
   for (const std::string& note : reader.notes()) notes.push_back(note);
   if (options.container == io::Container::h264 && reader.rate_varies())
     notes.push_back(fixed_rate_note(video));
+  else if (video.times_vary && config.bitrate > 0 && has_buffer(config))
+    notes.push_back(buffer_note(video));
   const std::string exceeded = bit_rate_note(options, info, outputs.totals().kbps());
   if (!exceeded.empty()) notes.push_back(exceeded);
   const std::int64_t bytes = outputs.close();
@@ -169,6 +188,7 @@ ExitCode encode(EncodeOptions options) {
   if (!options.list_file.empty()) options.config.scaling_lists = read_scaling_list_file(options.list_file);
   if (!options.qp_file.empty()) qps = read_qp_file(options.qp_file);
   std::atomic<bool> stop_reading{false};
+  options.reader.whole_rate = options.config.bitrate > 0;
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
   std::optional<SizePlan> plan;
   for (bool first = true;; first = false) {

@@ -58,6 +58,11 @@ const AVFilterContext& next_that_works(const AVFilterLink& link) {
   return *next;
 }
 
+// Says whether the filter makes pictures of one rate.
+bool keeps_a_rate(const AVFilterContext& filter) {
+  return is_named(filter, "fps") || is_named(filter, "framerate") || is_named(filter, "minterpolate");
+}
+
 // Says whether the graph has a filter by which it changes the options of others while it runs.
 bool has_commands(const AVFilterGraph& graph) {
   return std::any_of(graph.filters, graph.filters + graph.nb_filters, [](const AVFilterContext* filter) {
@@ -195,14 +200,19 @@ AVRational FilterGraph::frame_rate() const {
 }
 
 bool FilterGraph::fills_gaps() const {
-  static constexpr const char* kNames[] = {"fps", "framerate", "minterpolate"};
+  const AVFilterContext* const* const filters = graph_->filters;
+  return std::any_of(filters, filters + graph_->nb_filters,
+                     [](const AVFilterContext* filter) { return keeps_a_rate(*filter); });
+}
+
+bool FilterGraph::times_vary(bool entering) const {
+  bool vary = entering;
   for (unsigned i = 0; i < graph_->nb_filters; ++i) {
-    const char* const name = graph_->filters[i]->filter->name;
-    if (std::any_of(std::begin(kNames), std::end(kNames),
-                    [&](const char* one) { return std::strcmp(one, name) == 0; }))
-      return true;
+    const AVFilterContext& filter = *graph_->filters[i];
+    if (keeps_a_rate(filter)) vary = false;
+    for (const char* const name : {"setpts", "select", "mpdecimate"}) vary = vary || is_named(filter, name);
   }
-  return false;
+  return vary;
 }
 
 void FilterGraph::check(int result, const std::string& doing) {

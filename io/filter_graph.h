@@ -31,6 +31,8 @@ class FilterGraph {
 
   // These describe the frames that come out.
   AVRational time_base() const;
+  // Whether pictures that leave the graph may last differently long, if those that enter it do, or do not.
+  bool times_vary(bool entering) const;
   AVRational frame_rate() const;  // 0/1 if the filters do not know
   // The filter after which pictures changed their size within the graph, and were scaled to that of the
   // first; empty if there was none.

@@ -43,7 +43,7 @@ bool RateMeter::measure(AvInput& input, int stream_index, const Part& part) {
     if (ends && reaches(packet->dts, part.end)) break;
     if (begins && packet->pts != AV_NOPTS_VALUE && !reaches(packet->pts, part.first)) continue;
     if (!ends || !reaches(packet->pts, part.end)) add(*packet);
-    if (pictures() == kEnough && keeps_told_rate(false)) return true;
+    if (!part.whole && pictures() == kEnough && keeps_told_rate(false)) return true;
   }
   return keeps_told_rate(true);
 }

@@ -20,6 +20,7 @@ class RateMeter {
   struct Part {
     std::int64_t first = INT64_MIN, end = INT64_MAX;
     std::int64_t pictures = INT64_MAX;
+    bool whole = false;  // all of it, even if the first kEnough pictures keep the rate
   };
 
   // `told` is the rate that the container tells. If it is `bare`, it has no times, but its pictures may ask

@@ -66,6 +66,7 @@ Reader::Reader(const ReaderOptions& options)
   if (options_.frames > 0 && options_.span.seek <= 0) frames_.packets().expect_at_most(options_.frames);
   frames_.start(options_.span, clock_rate_, options_.input.frame_rate.num == 0);
   has_ahead_ = next_picture(ahead_);
+  info_.times_vary = filters_ ? filters_->times_vary(!info_.fixed_frame_rate) : !info_.fixed_frame_rate;
   if (!has_ahead_ && !input_.stopped()) {
     if (!damage_.first().empty())
       throw Error(ErrorCode::bad_input, name_ + ": no picture can be decoded: " + damage_.first());
@@ -109,8 +110,12 @@ void Reader::fill_mean_rate() {
   if (!frames_.bare()) {
     if (has_average && base.num > 0) info_.fixed_frame_rate = differ_little(average, base, 1e-3);
     if (has_average && !info_.fixed_frame_rate) info_.frame_rate = average;
-    // Matroska tells a rate, if at all, whether it is kept or not.
-    if (has_average && av_match_name("matroska", input_->iformat->name) == 0) return;
+    // Matroska tells a rate, if at all, whether it is kept or not, and of a transport stream the beginning is
+    // known.
+    const char* const container = input_->iformat->name;
+    const bool sure = av_match_name("matroska", container) == 0 &&
+                      !(options_.whole_rate && info_.fixed_frame_rate && av_match_name("mpegts", container));
+    if (has_average && sure) return;
   }
   RateMeter meter(stream_->time_base, told, frames_.bare());
   info_.fixed_frame_rate = measure_rate(meter);
@@ -133,6 +138,7 @@ bool Reader::measure_rate(RateMeter& meter) {
   }
   meter.forget();
   RateMeter::Part part;
+  part.whole = options_.whole_rate;
   if (!frames_.bare()) {
     const std::int64_t start = input_->start_time == AV_NOPTS_VALUE ? 0 : input_->start_time;
     part.first = start + std::llround(options_.span.seek * AV_TIME_BASE);

@@ -36,7 +36,8 @@ struct ReaderOptions {
   std::int64_t frames = 0;     // the largest number of pictures; 0: all
   PictureTags tags;            // instead of what the input says of its pictures
   std::string filters;         // a graph of libavfilter; empty: none
-  int max_side = 8192;         // wider or higher pictures are refused
+  bool whole_rate = false;  // whether the rate varies follows from all pictures of a file, not from its first
+  int max_side = 8192;      // wider or higher pictures are refused
 };
 
 class Reader {

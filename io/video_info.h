@@ -16,6 +16,7 @@ struct VideoInfo {
   AVRational time_base{1, 25};
   AVRational frame_rate{25, 1};
   bool fixed_frame_rate = true;
+  bool times_vary = false;  // the pictures that are handed out may last differently long
   AVRational sample_aspect_ratio{0, 1};
   // These are code points of ITU-T H.273, which libav's enumerations follow.
   int primaries = AVCOL_PRI_UNSPECIFIED;
@@ -43,7 +44,7 @@ struct Picture {
     for (int plane = 0; plane < 3; ++plane) {
       view.plane[plane] = frame->data[plane], view.pitch[plane] = frame->linesize[plane];
     }
-    view.pts = pts;
+    view.pts = pts, view.duration = duration;
     return view;
   }
 };
