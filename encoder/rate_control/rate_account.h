@@ -223,6 +223,17 @@ class ExactAccount {
     return account_.fullness - bits + fill + (rest > 0 ? 1 : 0) - settings.hrd->cpb_bits;
   }
 
+  // Returns the next picture's initial_cpb_removal_delay: how long the buffer takes to receive what it holds.
+  // Bits of the picture begin to arrive no earlier than that before the picture leaves (H.264 C.1.1), so a
+  // buffer that is rounded down by a unit at one picture is so for all after it. Fractions of a bit count,
+  // because with them left out it would be rounded down by more than the unit that a later delay may exceed.
+  std::int64_t removal_delay(const RateSettings& settings) const {
+    __extension__ using Wide = __int128;
+    const Wide fractions = settings.frame_rate.num;  // of a bit, in which fill_rest_ counts
+    const Wide held = account_.fullness * fractions + fill_rest_;
+    return static_cast<std::int64_t>(held * kHrdClock / (settings.hrd->bit_rate * fractions));
+  }
+
   void spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
     account_.change_target(target_, shares.usual_target);
     target_ = shares.usual_target;

@@ -312,7 +312,7 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
   if (settings.hrd) {
     const HrdParams& hrd = *settings.hrd;
     const std::int64_t fullness = account_.get().fullness;
-    const std::int64_t delay = std::max<std::int64_t>(scaled(fullness, kHrdClock, hrd.bit_rate), 1);
+    const std::int64_t delay = std::max<std::int64_t>(account_.removal_delay(settings), 1);
     const std::int64_t whole = std::max(scaled(hrd.cpb_bits, kHrdClock, hrd.bit_rate), delay);
     result.messages =
         hrd_sei(hrd, static_cast<std::uint32_t>(delay), static_cast<std::uint32_t>(whole - delay),
