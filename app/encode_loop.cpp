@@ -112,7 +112,6 @@ class Loop {
     drop_before(static_cast<std::int64_t>(packet.index));
     const std::uint64_t before = outputs_.totals().bytes();
     outputs_.picture(packet, in_flight_.front());
-    encoder_.recycle(std::move(packet));
     in_flight_.pop_front();
     if (plan_ != nullptr) plan_->coded(static_cast<std::int64_t>(outputs_.totals().bytes() - before));
   }

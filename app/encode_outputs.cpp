@@ -101,12 +101,12 @@ void EncodeOutputs::begin_statistics(const Config& config) {
 
 void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
   for (const io::SeiMessage& message : video_.messages)
-    insert_sei(packet.data, message.type, message.payload);
-  io::insert_captions(packet.data, source.captions);
+    insert_sei(packet.data.vector(), message.type, message.payload);
+  io::insert_captions(packet.data.vector(), source.captions);
   if (encryptor_) {
     packet.data = encryptor_->access_units(packet.data);
     write_sealed();
-    sealed_ = {packet.data, packet.pts, source.duration};
+    sealed_ = {packet.data.vector(), packet.pts, source.duration};
   } else {
     muxer_.write(packet.data, packet.pts, source.duration);
   }

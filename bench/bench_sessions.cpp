@@ -68,11 +68,7 @@ Clip cropped(const Clip& clip, int width, int height) {
 
 int encode_clip(Encoder& encoder, const FramePool& pool, int frames) {
   int packets = 0;
-  const auto take = [&encoder] {
-    std::optional<Packet> packet = encoder.receive();
-    if (packet) encoder.recycle(std::move(*packet));
-    return packet.has_value();
-  };
+  const auto take = [&encoder] { return encoder.receive().has_value(); };
   for (int i = 0; i < frames; ++i) {
     while (!encoder.send(pool.frame(static_cast<std::uint64_t>(i)))) packets += take();
   }
@@ -171,7 +167,6 @@ GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int 
       result.latencies.push_back(milliseconds(own));
     }
     own = {};
-    group.recycle(std::move(next->packet));
     group.submit(next->stream, pool.frame(frame++), 1s);
   }
   result.fps = static_cast<double>(packets) / (watch.seconds() - start);

@@ -53,11 +53,10 @@ Controlled measure(const Config& config, const FramePool& pool, bool quick) {
   const auto receive = [&](int pictures) {
     for (int received = 0; received < pictures; ++received) {
       while (encoder.send(pool.frame(sent))) ++sent;
-      Packet packet = encoder.receive().value();
+      const Packet packet = encoder.receive().value();
       sum.bytes += static_cast<double>(packet.data.size());
       sum.codings += packet.stats.codings;
       sum.mean_qp += packet.stats.mean_qp;
-      encoder.recycle(std::move(packet));
     }
   };
   receive(kWarmUp);

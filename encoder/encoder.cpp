@@ -127,10 +127,6 @@ std::optional<Packet> Encoder::receive() {
   return std::nullopt;
 }
 
-void Encoder::recycle(Packet&& packet) {
-  impl_->session.params().packet_memory->give(std::move(packet.data));
-}
-
 std::optional<Packet> Encoder::receive(std::chrono::nanoseconds timeout) {
   encoder::Session& session = impl_->session;
   encoder::Notifier& notifier = impl_->listen();

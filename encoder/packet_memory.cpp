@@ -1,35 +1,59 @@
 #include "encoder/packet_memory.h"
 
+#include <iterator>
+#include <new>
 #include <utility>
 
-namespace cu264::encoder {
+namespace cu264 {
 
-std::vector<std::uint8_t> PacketMemory::take(std::size_t bytes) {
+void PacketBytes::give_back() noexcept {
+  if (const auto memory = memory_.lock()) memory->give(std::move(bytes_));
+}
+
+namespace encoder {
+
+PacketBytes PacketMemory::take(std::size_t bytes) {
   std::vector<std::uint8_t> buffer;
   {
     const std::lock_guard lock(mutex_);
-    if (!kept_.empty()) {
-      buffer = std::move(kept_.back());
-      kept_.pop_back();
-      kept_bytes_ -= buffer.capacity();
+    const auto fits = kept_.lower_bound(bytes);
+    if (fits != kept_.end() && fits->first <= kMostSpare * bytes) {
+      buffer = remove(fits);
+    } else if (fits != kept_.begin()) {
+      buffer = remove(std::prev(fits));  // is too small, and a larger one takes its place
     }
   }
-  if (buffer.capacity() >= bytes) return buffer;
-  // The buffer will come back, so it gets room for packets that are somewhat larger.
-  const bool returns = buffer.capacity() > 0;
-  buffer = {};
-  buffer.reserve(returns ? bytes + bytes / 8 : bytes);
-  return buffer;
+  if (buffer.capacity() < bytes) {
+    // Packets come back, so this one gets room for those that are somewhat larger.
+    const bool come_back = buffer.capacity() > 0;
+    buffer = {};
+    buffer.reserve(come_back ? bytes + bytes / 8 : bytes);
+  }
+  return PacketBytes(std::move(buffer), weak_from_this());
 }
 
-void PacketMemory::give(std::vector<std::uint8_t>&& buffer) {
+void PacketMemory::give(std::vector<std::uint8_t>&& buffer) noexcept {
   std::vector<std::uint8_t> own = std::move(buffer);
-  if (own.capacity() == 0) return;
   own.clear();
+  const std::size_t bytes = own.capacity();
   const std::lock_guard lock(mutex_);
-  if (kept_bytes_ + own.capacity() > kMostBytes) return;
-  kept_bytes_ += own.capacity();
-  kept_.push_back(std::move(own));
+  while (kept_bytes_ + bytes > kMostBytes) {
+    if (kept_.empty() || std::prev(kept_.end())->first <= bytes) return;
+    remove(std::prev(kept_.end()));
+  }
+  try {
+    kept_.emplace_hint(kept_.lower_bound(bytes), bytes, std::move(own));
+    kept_bytes_ += bytes;
+  } catch (const std::bad_alloc&) {
+    return;  // it is freed
+  }
 }
 
-}  // namespace cu264::encoder
+std::vector<std::uint8_t> PacketMemory::remove(Kept::iterator buffer) {
+  kept_bytes_ -= buffer->first;
+  return std::move(kept_.extract(buffer).mapped());
+}
+
+}  // namespace encoder
+
+}  // namespace cu264

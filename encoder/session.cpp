@@ -211,8 +211,9 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   }
   Packet packet;
   packet.data = std::move(unit.slices);
+  std::vector<std::uint8_t>& data = packet.data.vector();
   if (params_.protection.cipher || params_.protection.marks)
-    place_in_front(packet.data, std::exchange(unit.front, 0), {});
+    place_in_front(data, std::exchange(unit.front, 0), {});
   packet.device_data = unit.device_slices;
   packet.index = index;
   packet.pts = unit.label.pts;
@@ -222,12 +223,12 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   packet.edges = std::move(unit.edges);
   // The check works on encrypted packets too, because encryption does not move what carries marks.
   if (mark_check_) {
-    if (index == 0) packet.data.insert(packet.data.begin(), mark_message_.begin(), mark_message_.end());
-    mark_check_->picture(packet.data);
+    if (index == 0) data.insert(data.begin(), mark_message_.begin(), mark_message_.end());
+    mark_check_->picture(data);
   }
   if (index == 0 && !cipher_message_.empty()) {
-    const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
-    packet.data.insert(behind, cipher_message_.begin(), cipher_message_.end());
+    const auto behind = data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
+    data.insert(behind, cipher_message_.begin(), cipher_message_.end());
   }
   // The buffering period is the first of all SEI messages (H.264 7.4.1.2.3).
   std::vector<std::uint8_t> before = std::move(unit.hrd_messages);
@@ -236,7 +237,7 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
     before.insert(before.begin(), sets->begin(), sets->end());
   if (const PictureHeaders::Bytes& message = headers.message)
     before.insert(before.end(), message->begin(), message->end());
-  place_in_front(packet.data, unit.front, before);
+  place_in_front(data, unit.front, before);
   lost_ = was_lost;
   return packet;
 }

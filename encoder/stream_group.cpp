@@ -190,10 +190,6 @@ void StreamGroup::Impl::wait_for_room(std::unique_lock<std::mutex>& lock, GroupS
   if (stream.lane->failure()) throw Error(*stream.lane->failure());
 }
 
-void StreamGroup::recycle(Packet&& packet) {
-  impl_->packet_memory->give(std::move(packet.data));
-}
-
 bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds timeout) {
   const Notifier::Deadline deadline = Notifier::deadline_in(timeout);
   std::unique_lock lock(impl_->state.mutex);

@@ -59,21 +59,18 @@ EncodedStream encode(Encoder& encoder, const Config& config, const std::vector<P
   stream.info = encoder.info();
   stream.headers = encoder.headers();
   stream.separate_headers = config.headers == HeaderPlacement::separate;
-  // The memory is given back, so that packets with bytes of others in them would be noticed.
-  const auto take = [&](Packet packet) {
-    stream.packets.push_back(packet);
-    encoder.recycle(std::move(packet));
-  };
+  // Copies are kept, so that later packets have the memory of earlier ones, whose bytes would be noticed.
+  const auto take = [&](const Packet& packet) { stream.packets.push_back(packet); };
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const FrameBuffer buffer(pictures[i], format, padding);
     while (!encoder.send(buffer.view(static_cast<std::int64_t>(i) * 10 + 3))) {
       auto packet = encoder.receive();
       if (!packet) throw Error(ErrorCode::encode_failure, "a full encoder has no packet");
-      take(std::move(*packet));
+      take(*packet);
     }
   }
   encoder.flush();
-  while (auto packet = encoder.receive()) take(std::move(*packet));
+  while (auto packet = encoder.receive()) take(*packet);
   return stream;
 }
 

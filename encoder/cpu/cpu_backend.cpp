@@ -105,8 +105,9 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
   unit.front = params.pacing.front_room;
   unit.slices = params.packet_memory->take(unit.front + std::max(scratch.size(), params.pacing.packet_room) +
                                            kRoomForMessages);
-  unit.slices.resize(unit.front);
-  unit.slices.insert(unit.slices.end(), scratch.begin(), scratch.end());
+  std::vector<std::uint8_t>& bytes = unit.slices.vector();
+  bytes.resize(unit.front);
+  bytes.insert(bytes.end(), scratch.begin(), scratch.end());
   return unit;
 }
 

@@ -277,7 +277,7 @@ class CudaBackend final : public Backend {
     const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
     CodedAccessUnit unit;
     unit.picture = params;
-    std::vector<std::uint8_t> slices;
+    PacketBytes slices;
     if (copies_) slices = copies_->next();
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       unit.error = std::make_exception_ptr(

@@ -57,7 +57,7 @@ bool PacketCopies::may_claim() const {
   return claimed_ == copied_ || window_->fetches(end_of(packed_[claimed_]));
 }
 
-std::vector<std::uint8_t> PacketCopies::next() {
+PacketBytes PacketCopies::next() {
   Lock lock(mutex_);
   Picture& own = pictures_[collected_++];
   while (!own.done) {
@@ -100,14 +100,15 @@ void PacketCopies::copy_next(Lock& lock) {
   }
 }
 
-std::vector<std::uint8_t> PacketCopies::bytes_of(const entropy::PackedPicture& packed, bool in_window) {
+PacketBytes PacketCopies::bytes_of(const entropy::PackedPicture& packed, bool in_window) {
   if (packed.failure != 0) return {};
-  std::vector<std::uint8_t> bytes =
+  PacketBytes owned =
       memory_->take(front_ + std::max(static_cast<std::size_t>(packed.size), room_) + kRoomForMessages);
+  std::vector<std::uint8_t>& bytes = owned.vector();
   bytes.resize(front_);
   if (in_window) {
     window_->append(packed.offset, end_of(packed), bytes);
-    return bytes;
+    return owned;
   }
   // All pictures before this one are copied.
   for (std::uint64_t at = packed.offset; at < end_of(packed);) {
@@ -121,7 +122,7 @@ std::vector<std::uint8_t> PacketCopies::bytes_of(const entropy::PackedPicture& p
     window_->append(at, stop, bytes);
     at = stop;
   }
-  return bytes;
+  return owned;
 }
 
 void PacketCopies::run() try {

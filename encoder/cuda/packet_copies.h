@@ -35,20 +35,20 @@ class PacketCopies {
              std::size_t room = 0, std::size_t front = 0);
 
   // The bytes of the next picture, in order, behind `front` free ones; none if it failed. Waits for them.
-  std::vector<std::uint8_t> next();
+  PacketBytes next();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
   struct Picture {
     std::atomic<bool> done = false;
-    std::vector<std::uint8_t> bytes;
+    PacketBytes bytes;
     std::exception_ptr error;
   };
 
   void run();
   bool may_claim() const;
   void copy_next(Lock& lock);
-  std::vector<std::uint8_t> bytes_of(const entropy::PackedPicture& packed, bool in_window);
+  PacketBytes bytes_of(const entropy::PackedPicture& packed, bool in_window);
 
   const int device_;
   const std::shared_ptr<PacketMemory> memory_;

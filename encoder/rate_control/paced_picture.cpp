@@ -151,8 +151,8 @@ bool PacedPicture::settle() {
   if (result.filler_bytes > 0) {
     const auto filler = static_cast<std::size_t>(result.filler_bytes);
     // Backends leave as much room as filler data usually need (Pacing::packet_room).
-    unit.slices.reserve(unit.slices.size() + filler + kRoomForMessages);
-    append_filler(unit.slices, filler);
+    unit.slices.vector().reserve(unit.slices.size() + filler + kRoomForMessages);
+    append_filler(unit.slices.vector(), filler);
   }
   unit.stats.mean_qp = result.mean_qp;
   unit.stats.codings = codings;

@@ -279,11 +279,6 @@ class Encoder {
   // sent do not fill a batch yet.
   std::optional<Packet> receive(std::chrono::nanoseconds timeout);
 
-  // Gives back the memory of a packet that is no longer needed, for later packets. Whoever codes many
-  // pictures a second and does not call this has the system clear memory for them again and again. Any
-  // packet will do, also of another encoder.
-  void recycle(Packet&& packet);
-
   // A descriptor for poll and event loops, which the encoder owns. It becomes readable when a packet may be
   // ready; then call receive(timeout) until it returns none, which makes it unreadable again.
   int ready_descriptor();

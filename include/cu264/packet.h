@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "cu264/packet_bytes.h"
+
 namespace cu264 {
 
 struct PictureStats {
@@ -32,7 +34,7 @@ struct DeviceBytes {
 struct Packet {
   // One access unit as a byte stream (H.264 annex B): the headers where Config asks for them, and the slices
   // of an IDR picture, each with its start code.
-  std::vector<std::uint8_t> data;
+  PacketBytes data;
   // With Config::device_output the picture's slices are here, and `data` holds only what precedes them.
   DeviceBytes device_data;
   std::uint64_t index = 0;  // pictures in the order sent, from 0

@@ -83,9 +83,6 @@ class StreamGroup {
   // The next packet of any stream, for a thread that serves many. Waits also while nothing is on its way.
   std::optional<Result> receive_any(std::chrono::nanoseconds timeout = {});
 
-  // Gives back the memory of a packet, as Encoder::recycle does. Any thread may call this.
-  void recycle(Packet&& packet);
-
   // A descriptor for poll and event loops, which the group owns. It becomes readable when a packet may be
   // ready; then call receive_any() until it returns none, which makes it unreadable again.
   int ready_descriptor();

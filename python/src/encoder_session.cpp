@@ -167,7 +167,6 @@ void EncoderSession::write_to(nb::object file, std::int64_t duration) {
 void EncoderSession::receive(Packet packet) {
   if (mp4_ != nullptr) {
     mp4_->writer().write(packet.data, packet.pts, duration_);
-    encoder_->recycle(std::move(packet));
   } else {
     packets_.push_back(std::move(packet));
   }

@@ -96,6 +96,15 @@ Range range_of(const std::string& name) {
   return name == "bytes" ? Range::bytes : name == "minus_one_to_one" ? Range::minus_one_to_one : Range::unit;
 }
 
+// A view keeps its packet, whose bytes nobody changes.
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const Packet& packet = *nb::inst_ptr<Packet>(self);
+  void* const bytes = const_cast<std::uint8_t*>(packet.data.data());  // read-only, as the 1 below says
+  return PyBuffer_FillInfo(view, self, bytes, static_cast<Py_ssize_t>(packet.data.size()), 1, flags);
+}
+
+PyType_Slot kPacketSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+
 void bind_encoder(nb::module_& m) {
   nb::class_<FrameArray>(m, "FrameArray", "A caller's array as pictures; no sample is copied.")
       .def(
@@ -125,10 +134,12 @@ void bind_encoder(nb::module_& m) {
       .def("copy", &FrameArray::copy,
            "Copies frames on a device there; their owner may then overwrite them.");
 
-  nb::class_<Packet>(m, "Packet", "A coded picture.")
+  nb::class_<Packet>(m, "Packet", nb::type_slots(kPacketSlots),
+                     "A coded picture. Its bytes are also there without a copy, read-only, as the buffer of the "
+                     "packet: memoryview(packet), file.write(packet).")
       .def_prop_ro(
           "data", [](const Packet& packet) { return bytes_of(packet.data); },
-          "bytes: the access unit, in Annex B form.")
+          "bytes: a copy of the access unit, in Annex B form.")
       .def_prop_ro(
           "size", [](const Packet& packet) { return packet.data.size(); }, "int: bytes of data.")
       .def_ro("pts", &Packet::pts, "int: presentation time, in units of the time base.")

@@ -33,7 +33,7 @@ TEST(StreamWalk, AcceptsAGoodStream) {
 
 TEST(StreamWalk, RefusesMissingSlices) {
   EncodedStream stream = good_stream();
-  stream.packets[0].data.resize(stream.packets[0].data.size() / 2);
+  stream.packets[0].data.vector().resize(stream.packets[0].data.size() / 2);
   EXPECT_THROW(walk_stream(stream.bytes()), StreamError);
 }
 
@@ -41,7 +41,7 @@ TEST(StreamWalk, RefusesRepeatedIdrPicId) {
   EncodedStream stream = good_stream();
   stream.packets.erase(stream.packets.begin() + 1);
   std::vector<std::uint8_t> bytes = stream.bytes();
-  const std::vector<std::uint8_t> again = stream.packets[0].data;
+  const PacketBytes& again = stream.packets[0].data;
   bytes.insert(bytes.end(), again.begin(), again.end());
   expect_refused(bytes, "idr_pic_id");
 }
@@ -87,7 +87,7 @@ TEST(Decoder, TellsPicturesApart) {
 
 TEST(Decoder, RejectsGarbage) {
   EncodedStream stream = good_stream();
-  auto& data = stream.packets[1].data;
+  std::vector<std::uint8_t>& data = stream.packets[1].data.vector();
   std::fill(data.begin() + static_cast<std::ptrdiff_t>(data.size() / 2), data.end(), std::uint8_t{0x55});
   EXPECT_FALSE(decode_annexb(stream.bytes()).complaints.empty());
 }

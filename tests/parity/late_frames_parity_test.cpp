@@ -69,7 +69,7 @@ Bytes encode_clips(const Config& config, const LateClip& clip, LateWriter& write
   Bytes packets;
   const auto take = [&] {
     auto packet = encoder.receive();
-    if (packet) packets.push_back(std::move(packet->data));
+    if (packet) packets.push_back(std::move(packet->data).release());
     return packet.has_value();
   };
   for (const bool drains : {false, true}) {
@@ -111,7 +111,7 @@ Bytes encode_in_group(const Config& config, const LateClip& clip, LateWriter& wr
     }
     for (const StreamGroup::Stream stream : streams) group.flush(stream);
     for (const StreamGroup::Stream stream : streams) {
-      while (auto packet = group.receive(stream, kLong)) packets.push_back(std::move(packet->data));
+      while (auto packet = group.receive(stream, kLong)) packets.push_back(std::move(packet->data).release());
     }
   }
   return packets;

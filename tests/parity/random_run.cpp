@@ -21,9 +21,10 @@ namespace {
 Packet downloaded(Packet packet) {
   const std::size_t before = packet.data.size(), size = packet.device_data.size;
   if (size == 0) return packet;
-  packet.data.resize(before + size);
-  check_cuda(cudaMemcpy(packet.data.data() + before, packet.device_data.data, size, cudaMemcpyDeviceToHost),
-             "downloading a packet");
+  packet.data.vector().resize(before + size);
+  check_cuda(
+      cudaMemcpy(packet.data.vector().data() + before, packet.device_data.data, size, cudaMemcpyDeviceToHost),
+      "downloading a packet");
   packet.device_data = {};
   return packet;
 }

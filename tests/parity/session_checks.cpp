@@ -42,9 +42,10 @@ std::string difference(const Packet& host, const Packet& device) {
 
 Packet downloaded(Packet packet) {
   const std::size_t before = packet.data.size(), size = packet.device_data.size;
-  packet.data.resize(before + size);
-  check_cuda(cudaMemcpy(packet.data.data() + before, packet.device_data.data, size, cudaMemcpyDeviceToHost),
-             "downloading a packet");
+  packet.data.vector().resize(before + size);
+  check_cuda(
+      cudaMemcpy(packet.data.vector().data() + before, packet.device_data.data, size, cudaMemcpyDeviceToHost),
+      "downloading a packet");
   return packet;
 }
 

@@ -123,8 +123,7 @@ void expect_streams_as_alone(const StreamGroupConfig& config, int pictures) {
     auto result = group.receive_any(timeout);
     if (!result) return false;
     EXPECT_FALSE(result->error) << result->error->what();
-    packets[result->stream].push_back(result->packet);
-    group.recycle(std::move(result->packet));
+    packets[result->stream].push_back(result->packet);  // a copy, so that its memory is used again
     return true;
   };
   const int descriptor = group.ready_descriptor();

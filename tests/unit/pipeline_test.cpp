@@ -107,8 +107,8 @@ class FakeBackend final : public Backend {
       unit.error = std::make_exception_ptr(Error(ErrorCode::encode_failure, "broken"));
       return unit;
     }
-    unit.slices.resize(static_cast<std::size_t>(bits * error / 8) + 20,
-                       static_cast<std::uint8_t>(coding.params.idr_pic_id));
+    unit.slices.vector().resize(static_cast<std::size_t>(bits * error / 8) + 20,
+                                static_cast<std::uint8_t>(coding.params.idr_pic_id));
     unit.stats.qp = coding.params.qp;
     return unit;
   }
