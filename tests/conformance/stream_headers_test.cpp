@@ -1,13 +1,15 @@
 // Tests where parameter sets are, and what they say about colour, aspect ratio and timing.
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "support/decode.h"
 #include "tests/conformance/stream_check.h"
 
 namespace cu264::test {
 namespace {
 
-std::vector<int> types_of(const std::vector<std::uint8_t>& bytes) {
+std::vector<int> types_of(std::span<const std::uint8_t> bytes) {
   std::vector<int> types;
   for (const NalUnit& nal : split_annexb(bytes)) types.push_back(nal.nal_unit_type);
   return types;

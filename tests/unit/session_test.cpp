@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,7 +92,7 @@ std::vector<Packet> encode(const Clip& clip, const Config& config) {
 }
 
 // nal_unit_type of each NAL unit of an Annex B stream.
-std::vector<int> nal_types(const std::vector<std::uint8_t>& stream) {
+std::vector<int> nal_types(std::span<const std::uint8_t> stream) {
   std::vector<int> types;
   for (std::size_t i = 0; i + 3 < stream.size(); ++i) {
     if (stream[i] == 0 && stream[i + 1] == 0 && stream[i + 2] == 1) types.push_back(stream[i + 3] & 31);
@@ -99,7 +100,7 @@ std::vector<int> nal_types(const std::vector<std::uint8_t>& stream) {
   return types;
 }
 
-bool starts_with_long_code(const std::vector<std::uint8_t>& data) {
+bool starts_with_long_code(std::span<const std::uint8_t> data) {
   return data.size() > 4 && data[0] == 0 && data[1] == 0 && data[2] == 0 && data[3] == 1;
 }
 
