@@ -134,9 +134,10 @@ void bind_encoder(nb::module_& m) {
       .def("copy", &FrameArray::copy,
            "Copies frames on a device there; their owner may then overwrite them.");
 
-  nb::class_<Packet>(m, "Packet", nb::type_slots(kPacketSlots),
-                     "A coded picture. Its bytes are also there without a copy, read-only, as the buffer of the "
-                     "packet: memoryview(packet), file.write(packet).")
+  nb::class_<Packet>(
+      m, "Packet", nb::type_slots(kPacketSlots),
+      "A coded picture. Its bytes are also there without a copy, read-only, as the buffer of the "
+      "packet: memoryview(packet), file.write(packet).")
       .def_prop_ro(
           "data", [](const Packet& packet) { return bytes_of(packet.data); },
           "bytes: a copy of the access unit, in Annex B form.")
