@@ -1,6 +1,7 @@
 """Encoder: clips one after the other, settings that change, and event loops."""
 
 import asyncio
+import io
 
 import numpy as np
 import pytest
@@ -27,6 +28,22 @@ def test_an_encoder_is_used_again(clip):
     assert stream_of(encoder.packets(iter(clip))) == one_clip(clip, qp=30)
     with pytest.raises(ValueError, match="another layout"):
         encoder.send(small.astype(np.float32))
+
+
+def test_a_packet_is_a_buffer(clip):
+    packet, *others = cu264.Encoder(25).packets(clip)
+    view = memoryview(packet)
+    assert view.readonly and view.nbytes == packet.size and view == packet.data
+    assert np.shares_memory(np.frombuffer(packet, np.uint8), np.frombuffer(view, np.uint8))
+    with pytest.raises(TypeError):
+        view[0] = 1
+    data = packet.data
+    del packet
+    assert view == data  # it keeps its packet
+    file = io.BytesIO()
+    for each in others:
+        file.write(each)
+    assert file.getvalue() == stream_of(others)
 
 
 def test_reconfigure(clip):

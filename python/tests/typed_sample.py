@@ -38,6 +38,8 @@ def packets() -> list[bytes]:
     encoder.reconfigure(qp=30)
     data: list[bytes] = [packet.data for packet in encoder.packets(FRAMES)]
     times: list[int] = [packet.pts for packet in found]
+    view: memoryview = memoryview(found[0])
+    assert view.readonly
     return data[: len(times)]
 
 
