@@ -1,11 +1,13 @@
-"""VideoEncoder, as torchcodec has it."""
+"""VideoEncoder and Encoder, as torchcodec has them."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import operator
 import os
 import sys
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, Iterator, List, Optional, Union
 
 from .audio import Audio
 from .calls import encode, write_video
@@ -16,6 +18,34 @@ from .settings import FrameRate, make_settings
 from .video_writer import Destination, container_of
 
 _CONTAINERS = {"mp4": "mp4", "mov": "mp4", "mkv": "mkv", "matroska": "mkv", "ts": "ts", "mpegts": "ts", "h264": "h264"}
+
+
+class _Refusal(RuntimeError, ValueError):
+    """What torchcodec refuses with a RuntimeError and this package with a ValueError."""
+
+
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
+    """Makes what is refused an error that programs written for torchcodec catch, too."""
+    try:
+        yield
+    except ValueError as error:
+        raise _Refusal(str(error)) from error
+
+
+def _type_of(frames: Any) -> str:
+    """The type of an array's elements: PyTorch says torch.uint8, NumPy uint8."""
+    return str(frames.dtype).rpartition(".")[2]
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "__dlpack__")
+
+
+def _container(format: str) -> str:
+    if format not in _CONTAINERS:
+        raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
+    return _CONTAINERS[format]
 
 
 def _settings(
@@ -63,11 +93,11 @@ class VideoEncoder:
     """
 
     def __init__(self, frames: Any, *, frame_rate: float) -> None:
-        if not hasattr(frames, "shape") or not hasattr(frames, "__dlpack__"):
+        if not _is_tensor(frames):
             raise ValueError(f"Expected frames to be a Tensor, got {type(frames) = }.")
         if len(frames.shape) != 4:
             raise ValueError(f"Expected 4D frames, got {frames.shape = }.")
-        if str(frames.dtype).rpartition(".")[2] != "uint8":
+        if _type_of(frames) != "uint8":
             raise ValueError(f"Expected uint8 frames, got {frames.dtype = }.")
         if frame_rate <= 0:
             raise ValueError(f"{frame_rate = } must be > 0.")
@@ -77,7 +107,8 @@ class VideoEncoder:
     @_takes_options
     def to_file(self, dest: Union[str, "os.PathLike[str]"], **options: Any) -> None:
         """Writes a file, whose name tells the container."""
-        write_video(dest, packed(self._frames), self._rate, layout="TCHW", **_settings(**options))
+        with _refusals():
+            write_video(dest, self._pictures(), self._rate, layout="TCHW", **_settings(**options))
 
     @_takes_options
     def to_tensor(self, format: str, **options: Any) -> Any:
@@ -92,11 +123,15 @@ class VideoEncoder:
         file_like.write(self._encode(format, **options))
 
     def _encode(self, format: str, **options: Any) -> bytes:
-        if format not in _CONTAINERS:
-            raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
-        container = _CONTAINERS[format]
-        data: bytes = encode(packed(self._frames), self._rate, layout="TCHW", container=container, **_settings(**options))
-        return data
+        with _refusals():
+            container, settings = _container(format), _settings(**options)
+            data: bytes = encode(self._pictures(), self._rate, layout="TCHW", container=container, **settings)
+            return data
+
+    def _pictures(self) -> Any:
+        if self._frames.shape[1] != 3:
+            raise ValueError(f"Expected frames of shape (N, 3, H, W), got {tuple(self._frames.shape)}.")
+        return packed(self._frames)
 
 
 class VideoStream:
@@ -110,8 +145,12 @@ class VideoStream:
 
     def add_frames(self, frames: Any) -> None:
         """Encodes frames: uint8 of shape (N, 3, H, W), which may be overwritten when this returns."""
-        with self._encoder._guard:
+        with _refusals(), self._encoder._guard:
             self._encoder._check_open()
+            if not _is_tensor(frames):
+                raise ValueError(f"Expected frames to be a Tensor, got {type(frames) = }.")
+            if _type_of(frames) != "uint8":
+                raise ValueError(f"Expected uint8 frames, got {frames.dtype = }.")
             if tuple(frames.shape)[1:] != self._shape:
                 raise ValueError(f"Expected frames of shape (N, *{self._shape}), got {tuple(frames.shape)}.")
             for _ in self._session.write(packed(frames)):
@@ -130,12 +169,14 @@ class AudioStream:
         """Takes samples: floats in [-1, 1] of shape (channels, N) or (N,)."""
         import numpy as np
 
-        with self._encoder._guard:
+        with _refusals(), self._encoder._guard:
             self._encoder._check_open()
-            array = np.atleast_2d(np.array(samples.cpu() if hasattr(samples, "cpu") else samples, np.float32))
+            array = np.atleast_2d(np.array(samples.cpu().numpy() if hasattr(samples, "cpu") else samples))
+            if array.dtype.kind != "f":
+                raise ValueError(f"Expected samples of floating-point numbers, got {array.dtype}.")
             if array.shape[0] != self._channels:
                 raise ValueError(f"Expected samples of {self._channels} channels, got shape {array.shape}.")
-            self._samples.append(array)
+            self._samples.append(array.astype(np.float32))
 
     def _track(self) -> Optional[Audio]:
         import numpy as np
@@ -149,7 +190,9 @@ class AudioStream:
 class Encoder:
     """Does what `torchcodec.encoders.Encoder` does, for one stream of video and one of audio at most.
 
-    Pictures are encoded as they come, and the file is written by `close`.
+    Pictures are encoded as they come, and the file is written by `close`. There is no file if an exception leaves the
+    `with` statement; torchcodec's has what came before. What torchcodec refuses with a RuntimeError is one here, and a
+    ValueError as well.
 
     Examples
     --------
@@ -166,6 +209,7 @@ class Encoder:
         self._rate: FrameRate = 30
         self._settings: Dict[str, Any] = {}
         self._destination: Optional[Destination] = None
+        self._closed = False
 
     def add_video(
         self,
@@ -181,8 +225,11 @@ class Encoder:
         extra_options: Optional[Dict[str, Any]] = None,
     ) -> VideoStream:
         """Adds the stream of video. Frames are encoded where they are; `device` "cpu" or "cuda" decides for host memory."""
-        with self._guard:
+        with _refusals(), self._guard:
             self._check_unopened()
+            for name, value in (("height", height), ("width", width), ("frame_rate", frame_rate)):
+                if value <= 0:
+                    raise ValueError(f"{name} must be > 0, got {value}")
             if self._video is not None:
                 raise ValueError("one stream of video is all that a file of cu264 has")
             settings = _settings(
@@ -192,7 +239,7 @@ class Encoder:
                 settings["backend"] = "cuda"
             self._settings, self._rate = {**settings, "layout": "TCHW"}, frame_rate
             session = Session(make_settings(frame_rate, **self._settings))
-            self._video = VideoStream(self, session, (3, int(height), int(width)))
+            self._video = VideoStream(self, session, (3, operator.index(height), operator.index(width)))
             return self._video
 
     def add_audio(
@@ -205,8 +252,11 @@ class Encoder:
         out_sample_rate: Optional[int] = None,
     ) -> AudioStream:
         """Adds the stream of audio, which becomes AAC."""
-        with self._guard:
+        with _refusals(), self._guard:
             self._check_unopened()
+            for name, value in (("sample_rate", sample_rate), ("num_channels", num_channels)):
+                if value <= 0:
+                    raise ValueError(f"{name} must be > 0, got {value}")
             if self._audio is not None:
                 raise ValueError("one stream of audio is all that a file of cu264 has")
             if out_num_channels not in (None, num_channels) or out_sample_rate not in (None, sample_rate):
@@ -216,17 +266,18 @@ class Encoder:
 
     def open_file(self, dest: Union[str, "os.PathLike[str]"]) -> "Encoder":
         """Opens a file, whose name tells the container. It appears when the encoder is closed."""
-        return self._open(dest, container_of(dest, None))
+        with _refusals():
+            return self._open(dest, container_of(dest, None))
 
     def open_file_like(self, dest: Any, *, format: str) -> "Encoder":
         """Opens an object with write(), which `close` writes to."""
-        if format not in _CONTAINERS:
-            raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
-        return self._open(dest, _CONTAINERS[format])
+        with _refusals():
+            return self._open(dest, _container(format))
 
     def close(self) -> None:
-        """Completes the file. Closing twice does nothing."""
-        with self._guard:
+        """Completes the file. Closing twice does nothing; an encoder that is closed is not opened again."""
+        with _refusals(), self._guard:
+            self._closed = True
             destination, self._destination = self._destination, None
             if destination is None or self._video is None:
                 return
@@ -255,10 +306,14 @@ class Encoder:
             return self
 
     def _check_unopened(self) -> None:
+        if self._closed:
+            raise RuntimeError("the encoder is closed: make another one")
         if self._destination is not None:
             raise RuntimeError("streams are added before the file is opened, and it is opened once")
 
     def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the encoder is closed: make another one")
         if self._destination is None:
             raise RuntimeError("open_file or open_file_like comes first")
 
@@ -268,7 +323,9 @@ class Encoder:
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             self.close()
-        elif self._destination is not None:
+            return
+        self._closed = True
+        if self._destination is not None:
             destination, self._destination = self._destination, None
             destination.discard()
 
