@@ -21,10 +21,12 @@ import cu264
 from cu264 import protect, vle
 from cu264.compat import CreateEncoder, FragmentedMP4VideoEncoder
 from cu264.compat import Encoder as TorchEncoder
+from cu264.compat import VideoEncoder
 
 HEIGHT, WIDTH = 32, 48
 FRAMES = np.random.default_rng(3).integers(0, 256, (4, HEIGHT, WIDTH, 3), dtype=np.uint8)
 GRAY = np.random.default_rng(4).integers(0, 256, (8, 40, 56), dtype=np.uint8)
+SOUND = (np.random.default_rng(5).random((2, 4000), dtype=np.float32) - 0.5, 8000)
 SETTINGS = {"preset": "fast", "qp": 40, "backend": "cpu"}
 #: What a thread may be told that comes after another one has closed the object, or in the middle of another's clip.
 EXPECTED = ("closed", "close()", "another clip", "flush() ends", "no frames", "no stream yet", "at least one frame", "begin", "open_file")
@@ -81,7 +83,8 @@ def encoder_clips():
 def writer(container):
     with tempfile.TemporaryDirectory() as folder:
         for target in (os.path.join(folder, "clip"), io.BytesIO()):
-            made = cu264.VideoWriter(target, 25, container=container, **SETTINGS)
+            sound = SOUND if container in ("mp4", "mkv", "ts") and random.random() < 0.5 else None
+            made = cu264.VideoWriter(target, 25, container=container, audio=sound, **SETTINGS)
 
             def write(made=made):
                 for _ in range(3):
@@ -170,10 +173,16 @@ def compat():
     at_once(lambda: vllm.encode(FRAMES), lambda: vllm.encode(FRAMES), vllm.close, vllm.close)
     torch = TorchEncoder()
     video = torch.add_video(height=HEIGHT, width=WIDTH, frame_rate=25, extra_options={"qp": 40})
+    audio = torch.add_audio(sample_rate=SOUND[1], num_channels=2)
     file = io.BytesIO()
-    torch.open_file_like(file, format="mp4")
+    torch.open_file_like(file, format=random.choice(("mp4", "mkv", "ts")))
     planes = np.ascontiguousarray(FRAMES.transpose(0, 3, 1, 2))
-    at_once(lambda: video.add_frames(planes), lambda: video.add_frames(planes), torch.close, torch.close)
+    at_once(lambda: video.add_frames(planes), lambda: video.add_frames(planes), lambda: audio.add_samples(SOUND[0]),
+            torch.close, torch.close)
+    whole = VideoEncoder(planes, frame_rate=25)
+    files = [io.BytesIO() for _ in range(3)]
+    at_once(*[lambda file=file: whole.to_file_like(file, "ts", extra_options={"qp": 40}) for file in files])
+    assert len({file.getvalue() for file in files}) == 1
 
 
 def others():
