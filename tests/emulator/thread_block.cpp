@@ -1,35 +1,34 @@
 #include "tests/emulator/thread_block.h"
 
 #include <algorithm>
-#include <boost/context/fiber.hpp>
-#include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstdlib>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 #include <vector>
 
+#include "tests/emulator/fiber.h"
 #include "tests/emulator/late_work.h"
 
 namespace cu264::emulator {
 namespace {
 
-namespace context = boost::context;
-
-constexpr std::size_t kStackBytes = 256 << 10;
 constexpr std::size_t kSharedAlignment = 256;
 
+// The fiber runs a thread of one block after another.
 struct Thread {
   ThreadIndices indices;
-  context::fiber fiber;      // the thread, while it waits
-  context::fiber scheduler;  // the scheduler, while the thread runs
+  std::unique_ptr<Fiber> fiber;
   bool ended = false;
 };
 
 struct Barrier {
   int arrived = 0, with_predicate = 0, result = 0;
   unsigned generation = 0;
+  char order[2];  // tokens for even and odd generations, since a thread may arrive again before all have left
 };
 
 // An exchange of values between lanes. A lane may be at the next exchange before the last one has read this
@@ -38,6 +37,7 @@ struct Exchange {
   unsigned mask = 0;  // 0 if the exchange is free
   unsigned arrived = 0, read = 0;
   LaneValues values;
+  char order;  // a token
 };
 
 struct Warp {
@@ -45,15 +45,18 @@ struct Warp {
 };
 
 struct Block {
-  std::vector<Thread> threads;
+  std::deque<Thread> threads;  // as many as the largest block had
   std::vector<Warp> warps;
   Barrier all, named[16];
   std::size_t running = 0;  // index of the thread that runs
   std::size_t alive = 0;
   std::vector<char> shared;
+  const std::function<void()>* body = nullptr;
+  char begins, ends;  // tokens
 };
 
-Block block;
+// It is not destroyed, because a fiber that waits cannot be.
+Block& block = *new Block;
 std::mutex one_launch;
 
 bool shuffled() {
@@ -81,26 +84,33 @@ void shuffle(std::vector<std::size_t>& order) {
   }
 }
 
-void start_threads(dim3 size, uint3 block_index, dim3 grid, const std::function<void()>& body) {
-  static context::pooled_fixedsize_stack stacks(kStackBytes);
-  for (std::size_t i = 0; i < block.threads.size(); ++i) {
+// What the fiber of a thread does.
+void run_threads(Thread& thread) {
+  for (;;) {
+    order_after(&block.begins);
+    (*block.body)();
+    order_before(&block.ends);
+    thread.ended = true;
+    --block.alive;
+    thread.fiber->give_way();
+  }
+}
+
+void start_threads(std::size_t count, dim3 size, uint3 block_index, dim3 grid) {
+  while (block.threads.size() < count) block.threads.emplace_back();
+  for (std::size_t i = 0; i < count; ++i) {
     Thread& thread = block.threads[i];
     const unsigned index = static_cast<unsigned>(i);
     thread.indices = {
         {index % size.x, index / size.x % size.y, index / size.x / size.y}, block_index, size, grid};
     thread.ended = false;
-    thread.fiber = context::fiber(std::allocator_arg, stacks, [&thread, &body](context::fiber&& scheduler) {
-      thread.scheduler = std::move(scheduler);
-      body();
-      thread.ended = true;
-      --block.alive;
-      return std::move(thread.scheduler);
-    });
+    if (!thread.fiber) thread.fiber = std::make_unique<Fiber>([&thread] { run_threads(thread); });
   }
+  block.alive = count;
 }
 
-void run_block() {
-  std::vector<std::size_t> order(block.threads.size());
+void run_block(std::size_t count) {
+  std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (unsigned round = 0; block.alive > 0; ++round) {
     if (shuffled() && round % 16 == 0) shuffle(order);
@@ -109,13 +119,14 @@ void run_block() {
       if (thread.ended) continue;
       block.running = i;
       here = &thread.indices;
-      thread.fiber = std::move(thread.fiber).resume();
+      thread.fiber->resume();
     }
   }
 }
 
 int wait(Barrier& barrier, std::size_t expected, bool predicate) {
   const unsigned generation = barrier.generation;
+  order_before(&barrier.order[generation % 2]);
   ++barrier.arrived;
   barrier.with_predicate += predicate;
   while (barrier.generation == generation) {
@@ -128,6 +139,7 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
       give_way();
     }
   }
+  order_after(&barrier.order[generation % 2]);
   return barrier.result;
 }
 
@@ -136,8 +148,7 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
 const ThreadIndices* here = nullptr;
 
 void give_way() {
-  Thread& thread = block.threads[block.running];
-  thread.scheduler = std::move(thread.scheduler).resume();
+  block.threads[block.running].fiber->give_way();
 }
 
 int wait_for_block(bool predicate) {
@@ -152,7 +163,7 @@ int lane() {
   return static_cast<int>(block.running % 32);
 }
 
-LaneValues exchange(unsigned mask, std::uint64_t value) {
+LaneValues exchange(unsigned mask, std::uint64_t value, bool with_memory) {
   const unsigned own = 1u << lane();
   Warp& warp = block.warps[block.running / 32];
   Exchange* meeting = nullptr;
@@ -168,10 +179,12 @@ LaneValues exchange(unsigned mask, std::uint64_t value) {
     }
     if (meeting == nullptr) give_way();
   }
+  if (with_memory) order_before(&meeting->order);
   meeting->values.of[lane()] = value;
   meeting->arrived |= own;
   while (meeting->arrived != mask) give_way();
   const LaneValues values = meeting->values;
+  if (with_memory) order_after(&meeting->order);
   meeting->read |= own;
   if (meeting->read == mask) meeting->mask = 0;
   return values;
@@ -189,7 +202,7 @@ void launch(dim3 grid, dim3 size, std::size_t shared_bytes, cudaStream_t stream,
   const std::size_t threads = std::size_t{size.x} * size.y * size.z;
   if (threads == 0 || threads > 1024) throw std::invalid_argument("emulator: a block of 1 to 1024 threads");
   block.shared.resize(shared_bytes + kSharedAlignment);
-  block.threads.resize(threads);
+  block.body = &body;
   const std::size_t blocks = std::size_t{grid.x} * grid.y * grid.z;
   for (std::size_t i = 0; i < blocks; ++i) {
     const uint3 index = {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
@@ -197,9 +210,10 @@ void launch(dim3 grid, dim3 size, std::size_t shared_bytes, cudaStream_t stream,
     block.warps.assign((threads + 31) / 32, Warp{});
     block.all = {};
     for (Barrier& barrier : block.named) barrier = {};
-    block.alive = threads;
-    start_threads(size, index, grid, body);
-    run_block();
+    start_threads(threads, size, index, grid);
+    order_before(&block.begins);
+    run_block(threads);
+    order_after(&block.ends);
   }
 }
 

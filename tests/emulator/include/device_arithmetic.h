@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <type_traits>
@@ -136,13 +137,16 @@ inline void __threadfence_block() {}
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
-// One fiber runs at a time and does not yield within these functions, so they are atomic.
-#define CU264_ATOMIC(name, expression)                \
-  template <class T>                                  \
-  T name(T* address, std::type_identity_t<T> value) { \
-    const T old = *address;                           \
-    *address = static_cast<T>(expression);            \
-    return old;                                       \
+// One fiber runs at a time and does not yield within these functions, so plain code would do; but ThreadSanitizer has to
+// see that they are atomic. They put nothing in order, as in CUDA.
+#define CU264_ATOMIC(name, expression)                                                         \
+  template <class T>                                                                           \
+  T name(T* address, std::type_identity_t<T> value) {                                          \
+    const std::atomic_ref memory(*address);                                                    \
+    T old = memory.load(std::memory_order_relaxed);                                            \
+    while (!memory.compare_exchange_weak(old, static_cast<T>(expression), std::memory_order_relaxed)) \
+      ;                                                                                        \
+    return old;                                                                                \
   }
 CU264_ATOMIC(atomicAdd, old + value)
 CU264_ATOMIC(atomicSub, old - value)
@@ -155,7 +159,6 @@ CU264_ATOMIC(atomicExch, value)
 #undef CU264_ATOMIC
 template <class T>
 T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
-  const T old = *address;
-  if (old == expected) *address = value;
-  return old;
+  std::atomic_ref(*address).compare_exchange_strong(expected, value, std::memory_order_relaxed);
+  return expected;
 }

@@ -86,7 +86,7 @@ inline int __syncthreads_and(int predicate) {
   return cu264::emulator::wait_for_block(predicate == 0) == 0;
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
-  cu264::emulator::exchange(mask, 0);
+  cu264::emulator::exchange(mask, 0, true);
 }
 inline void __nanosleep(unsigned) {
   cu264::emulator::give_way();
