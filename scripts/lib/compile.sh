@@ -1,0 +1,13 @@
+# Scripts source this after common.sh. It configures and compiles builds, with what ccache kept of earlier ones.
+
+if have ccache; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER-ccache}
+  # Objects are found again from another clone: paths are relative, and debug information may name the first one's.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR-$root} CCACHE_NOHASHDIR=1
+  # Without these it does not keep what includes a precompiled header.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}
+fi
+
+configure() { cmake -S "$root" -B "$root/$1" -G Ninja "${@:2}"; }  # FOLDER CMAKE OPTION...
+compile() { cmake --build "$root/$1" -j "$jobs" "${@:2}"; }         # FOLDER [--target TARGET...]
