@@ -10,4 +10,10 @@ if have ccache; then
 fi
 
 configure() { cmake -S "$root" -B "$root/$1" -G Ninja "${@:2}"; }  # FOLDER CMAKE OPTION...
+# The build with sanitizers, which scripts/fuzz uses too. -O1 keeps tests quick enough. The type is not Release, because that
+# compiles the search with -O3.
+configure_sanitized() {  # CMAKE OPTION...
+  configure build-sanitize -DCMAKE_BUILD_TYPE=Sanitize "-DCMAKE_CXX_FLAGS_SANITIZE=-O1 -g1" -DCU264_TESTS=ON \
+    -DCU264_BENCH=OFF -DCU264_SAMPLES=OFF -DCU264_CUDA=OFF "$@"
+}
 compile() { cmake --build "$root/$1" -j "$jobs" "${@:2}"; }         # FOLDER [--target TARGET...]

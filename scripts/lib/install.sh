@@ -4,7 +4,8 @@
 packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
   libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)
 packages_demo=(ffmpeg)
-packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev libopenh264-dev ffmpeg python3 git)
+packages_test=(libgtest-dev libgmock-dev libopenh264-dev ffmpeg python3 git)
+packages_full=(libbenchmark-dev libboost-context-dev)
 packages_fuzz=(clang)
 packages_lint=(clang-tidy)
 
