@@ -1,4 +1,4 @@
-// Counts of bits and positions of bits, by the processor's own instructions where they exist.
+// Counts bits and finds their positions, with the processor's own instructions where they exist.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ CU264_HD int count_ones(std::uint32_t x) {
 #elif defined(__POPCNT__)
   return __builtin_popcount(x);
 #else
-  // Adds up ever wider fields. Without the instruction the builtin would be a call.
+  // Adds fields that double in width at each step. Where the processor lacks the instruction, the builtin
+  // would be a function call.
   x -= (x >> 1) & 0x55555555u;
   x = (x & 0x33333333u) + ((x >> 2) & 0x33333333u);
   return static_cast<int>((((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24);

@@ -1,8 +1,8 @@
-// Describes what a piece of a bitstream does to the bit position, as a value that can be scanned in parallel.
-// Lengths alone do not suffice: I_PCM samples begin at a byte boundary (H.264 7.3.5), so the number of bits
-// before them depends on where the macroblock lies. A run of macroblocks moves position x to x + before. If
-// there is an I_PCM macroblock in the run, the position moves to the next byte boundary from x + before, and
-// then by `after`.
+// How a piece of a bitstream moves the bit position, as a value that can be scanned in parallel. Lengths
+// alone are not enough: I_PCM samples begin at a byte boundary (H.264 7.3.5), so the number of bits before
+// them depends on where the macroblock lies. A run of macroblocks moves position x to x + before. If there is
+// an I_PCM macroblock in the run, the position moves to the next byte boundary from x + before, and then by
+// `after`.
 #pragma once
 
 #include <cstdint>

@@ -9,15 +9,15 @@
 
 namespace cu264::core {
 
-// A word of a string that is moved `shift` bits, 0 to 31, towards its end; `before` is the word before
-// `word`.
+// Returns one word of a string that is shifted by `shift` (0 to 31) bits towards its end; `before` is the
+// word before `word`.
 CU264_HD std::uint32_t moved_word(std::uint32_t before, std::uint32_t word, int shift) {
   return shift == 0 ? word : before << (32 - shift) | word >> shift;
 }
 
 // Adds `value` to word `at` and the carry to the words before. add(at, value) adds to one word and returns
-// whether that has a carry. A sum does not depend on the order of its additions, so many threads may add to
-// the same words at once if add() is atomic.
+// whether it overflowed. The order of additions does not change the sum, so many threads may add to the same
+// words at once if add() is atomic.
 template <class Add>
 CU264_FLOW void add_to_sum(std::ptrdiff_t at, std::uint32_t value, const Add& add) {
   for (; add(at, value); --at) value = 1;

@@ -16,13 +16,13 @@ struct BitCounter {
   CU264_HD_MEMBER void put(std::uint32_t, int length) { bits += static_cast<std::uint32_t>(length); }
 };
 
-// Writes into memory that the caller owns. Nothing is stored past its end, and overflowed() then returns
-// true. All bits are certain to be in memory only after align_with_zeros().
+// Writes into memory that the caller owns. It stores nothing past the end of that memory; overflowed() then
+// returns true. All bits are certain to be in memory only after align_with_zeros().
 class BitWriter {
  public:
   CU264_HD_MEMBER BitWriter(std::uint8_t* bytes, std::size_t capacity) : bytes_(bytes), capacity_(capacity) {}
 
-  // The `length` (0..32) low bits of `value`, whose other bits must be zero.
+  // Writes the `length` (0..32) low bits of `value`; its other bits must be zero.
   CU264_HD_MEMBER void put(std::uint32_t value, int length) {
     pending_ = (pending_ << length) | value;
     count_ += length;
@@ -60,7 +60,7 @@ class BitWriter {
   bool overflowed_ = false;
 };
 
-// Reads data that may be hostile: past the end it returns zeros, and failed() returns true.
+// Reads data that may be hostile. Past the end it returns zeros, and failed() returns true.
 class BitReader {
  public:
   CU264_HD_MEMBER BitReader(const std::uint8_t* bytes, std::size_t size)

@@ -1,4 +1,4 @@
-// Blocks and macroblocks: their numbering, their scan, and the record that one macroblock leaves behind.
+// Blocks and macroblocks: their numbering, their scan, and the record that describes one coded macroblock.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace cu264::core {
 
-// The coded blocks of a macroblock by their slots. Each block holds up to 16 levels in zigzag order: a luma block has 16, an AC
-// block has 15 at indices 0..14, and a chroma DC block has 4 at 0..3. On a GPU the remaining entries up to 16
-// are zero.
+// The coded blocks of a macroblock by their slots. Each block holds up to 16 levels in zigzag order: a luma
+// block has 16, an AC block has 15 at indices 0..14, and a chroma DC block has 4 at 0..3. On a GPU the
+// remaining entries up to 16 are zero.
 inline constexpr int kBlocksPerMacroblock = MacroblockLayout::kSlots;
 inline constexpr int kLevelsPerBlock = 16;
 inline constexpr int kSlotLumaDc = MacroblockLayout::kSlotLumaDc;
@@ -18,16 +18,16 @@ inline constexpr int kSlotLuma = MacroblockLayout::kSlotLuma;
 inline constexpr int kSlotChromaDc = MacroblockLayout::kSlotChromaDc;
 inline constexpr int kSlotChromaAc = MacroblockLayout::kSlotChromaAc;
 inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlock;
-// total_coeff has 32 entries for each macroblock, so that they are one aligned transaction; those
-// after the last slot are zero.
+// total_coeff has 32 entries for each macroblock, so that the GPU moves them in one aligned transaction;
+// those after the last slot are zero.
 inline constexpr int kTotalCoeffStride = 32;
 static_assert(kBlocksPerMacroblock <= kTotalCoeffStride);
 
 enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm, intra8x8 };
 inline constexpr int kMacroblockKinds = 4;
 
-// mb_type I_NxN (table 7-11). Only such macroblocks have modes for each block, and in pictures of this
-// encoder transform_size_8x8_flag is 1 in Intra_8x8 alone.
+// mb_type I_NxN (table 7-11). Only these macroblocks have a mode for each block. In this encoder's pictures
+// transform_size_8x8_flag is 1 only in Intra_8x8.
 CU264_HD constexpr bool is_i_nxn(MacroblockKind kind) {
   return kind == MacroblockKind::intra4x4 || kind == MacroblockKind::intra8x8;
 }
@@ -64,8 +64,7 @@ enum IntraChromaMode : int {
   kIntraChromaModes
 };
 
-// The properties of a macroblock that the entropy coder must know besides its levels: an aligned record of 32
-// bytes.
+// What the entropy coder must know about a macroblock besides its levels: an aligned record of 32 bytes.
 struct alignas(16) MacroblockRecord {
   MacroblockKind kind = MacroblockKind::intra4x4;
   std::uint8_t intra16x16_pred_mode = 0;
@@ -75,8 +74,8 @@ struct alignas(16) MacroblockRecord {
   std::int8_t mb_qp_delta = 0;
   bool transform_8x8_mode = false;  // the PPS's flag: then I_NxN has transform_size_8x8_flag
   std::uint8_t reserved = 0;
-  // The mode by luma4x4BlkIdx; in Intra_8x8 that of the 8x8 block that the block is a part of; kIntra4x4Dc in
-  // the other kinds (H.264 8.3.1.1, 8.3.2.1)
+  // The mode by luma4x4BlkIdx; in Intra_8x8 the mode of the 8x8 block that contains the 4x4 block;
+  // kIntra4x4Dc in the other kinds (H.264 8.3.1.1, 8.3.2.1)
   std::uint8_t intra4x4_pred_mode[16] = {};
   std::uint32_t nonzero_blocks = 0;  // bit s: slot s has a non-zero level
   std::uint32_t reserved2 = 0;
@@ -113,12 +112,12 @@ CU264_HD constexpr int zigzag8x8_to_raster(int k) {
   return table[k];
 }
 
-// The levels of an 8x8 block lie in the slots of its four 4x4 blocks as CAVLC codes them, interleaved
-// (7.3.5.3.2): level k of the scan is level interleaved_level(k) of the 8x8 block's slot
-// interleaved_block(k). So a 4x4 block's level j is level 4 * j + block of the 8x8 block, and a coder that
-// takes an 8x8 block as one of 64 coefficients, as CABAC does, reads level k there. total_coeff and
-// nonzero_blocks are those of the interleaved blocks, which is what CAVLC's nC counts; for CABAC, all four
-// blocks of an 8x8 block count as coded where its bit of coded_block_pattern is set.
+// The levels of an 8x8 block lie interleaved in the slots of its four 4x4 blocks, which is how CAVLC codes
+// them (7.3.5.3.2): level k of the scan is level interleaved_level(k) of the 8x8 block's slot
+// interleaved_block(k). So level j of a 4x4 block is level 4 * j + block of the 8x8 block, and a coder that
+// treats an 8x8 block as 64 coefficients, as CABAC does, finds level k there. total_coeff and nonzero_blocks
+// describe the interleaved blocks, which CAVLC's nC counts. For CABAC, all four blocks of an 8x8 block count
+// as coded if its bit of coded_block_pattern is set.
 CU264_HD constexpr int interleaved_block(int k) {
   return k & 3;
 }

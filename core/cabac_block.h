@@ -4,7 +4,7 @@
 //   decision(context, bin)  a bin with a context of cabac_contexts.h
 //   bypass(value, count)    `count` (1..32) bins that are coded without a context, the first one highest
 //   terminate(bin)          end_of_slice_flag, or the bin of mb_type that tells I_PCM
-// The same functions so count items, write items (cabac_item.h) and code (cabac_encoder.h).
+// So the same functions can count items, write items (cabac_item.h) and code bins (cabac_encoder.h).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace cu264::core {
 
-// coeff_abs_level_minus1 is coded by decisions up to this value; the rest is bypassed (uCoff of 9.3.2.3).
+// Up to this value, decisions code coeff_abs_level_minus1; bypass bins code the rest (uCoff of 9.3.2.3).
 inline constexpr int kAbsLevelPrefix = 14;
 
 // The first contexts of a category's block. BlockCategory is ctxBlockCat (tables 9-34 and 9-40).
@@ -34,7 +34,7 @@ CU264_HD constexpr CabacBlockContexts block_contexts(BlockCategory category) {
   return {kCtxSignificant + position, kCtxLast + position, kCtxAbsLevel + 10 * cat - (cat > 3 ? 1 : 0)};
 }
 
-// Puts the suffix of coeff_abs_level_minus1, Exp-Golomb of order 0 (9.3.2.3), and the sign behind it.
+// Puts the suffix of coeff_abs_level_minus1, an Exp-Golomb code of order 0 (9.3.2.3), followed by the sign.
 template <class Sink>
 CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32_t sign) {
   // A code of n ones, a zero, and n bits of suffix + 1 below its highest bit.
@@ -43,8 +43,8 @@ CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32
   sink.bypass((ones << (n + 1) | ((suffix + 1) & ones)) << 1 | sign, 2 * n + 2);
 }
 
-// The number of significant_coeff_flags and last_significant_coeff_flags of a block of `count` levels that
-// are not zero, the last of them at position `last`. The block's last position `end` has neither.
+// Returns how many significant_coeff_flags and last_significant_coeff_flags a block has whose `count`
+// non-zero levels end at position `last`. The block's last position, `end`, has neither flag.
 CU264_HD constexpr int significance_flags(int last, int count, int end) {
   return (last < end ? last + 1 : end) + count - (last == end ? 1 : 0);
 }
@@ -60,14 +60,14 @@ CU264_HD void put_signed(Sink& sink, int context, int bin, std::uint32_t sign) {
   }
 }
 
-// Counts the levels of magnitude one and of greater magnitude that came before in the block.
+// Counts the levels of magnitude one and of greater magnitude that the block has had so far.
 struct AbsLevelState {
   int ones = 0;
   int greater = 0;
 };
 
-// The context of a level's first bin, and that of the bins after it: 5 .. 5 + greater_limit, which is 3 in
-// chroma DC and else 4 (9.3.3.1.3).
+// The context of a level's first bin, and that of the bins after it, 5 .. 5 + greater_limit. greater_limit is
+// 3 for chroma DC and 4 for all other blocks (9.3.3.1.3).
 CU264_HD int first_level_context(int first_context, const AbsLevelState& state) {
   return first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
 }
@@ -149,7 +149,7 @@ CU264_HD constexpr int greater_limit(BlockCategory category) {
   return category == BlockCategory::chroma_dc ? 3 : 4;
 }
 
-// A block with at least one level, behind its coded_block_flag.
+// Puts what follows coded_block_flag in a block with at least one level.
 template <class Sink, class Levels>
 CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t nonzero,
                                BlockCategory category) {
@@ -189,7 +189,7 @@ struct SignificantInc8x8 {
 };
 
 CU264_HD int significant_inc_8x8(int k) {
-  // With the initialiser `= {}`, because without it nvcc 13.0 leaves the device's copy zero.
+  // The initialiser `= {}` is needed: without it nvcc 13.0 leaves the device's copy zero.
   static constexpr SignificantInc8x8 table = {};
   return table.at[k];
 }
@@ -198,8 +198,8 @@ CU264_HD constexpr int last_inc_8x8(int k) {
   return k == 0 ? 0 : k < 16 ? 1 : k < 32 ? 2 : k < 40 ? 3 : k < 48 ? 4 : 5 + ((k - 48) >> 2);
 }
 
-// An 8x8 block is put in four parts of sixteen positions: their significance maps from the lowest part up,
-// then their levels from the highest part down.
+// An 8x8 block is written in four parts of sixteen positions: first the significance maps, from the lowest
+// part up, then the levels, from the highest part down.
 inline constexpr int kParts8x8 = 4;
 
 struct PartContexts8x8 {
@@ -211,8 +211,8 @@ struct PartContexts8x8 {
   CU264_HD_MEMBER int last(int k) const { return kCtxLast8x8 + last_inc_8x8(16 * part + k); }
 };
 
-// The number of positions of a part that have a significant_coeff_flag, if the block's last level is at
-// position `last`.
+// Returns how many positions of a part have a significant_coeff_flag if the block's last level is at position
+// `last`.
 CU264_HD constexpr int significance_positions_8x8(int last, int part) {
   const int end = (last < 63 ? last + 1 : 63) - 16 * part;
   return end < 0 ? 0 : end < 16 ? end : 16;

@@ -1,6 +1,6 @@
 // The context variables of CABAC in I slices of frames (H.264 9.3.1.1): their numbers and initial states.
-// Contexts are numbered without the gaps of ctxIdx, where other slice types and field macroblocks have
-// theirs, so that the states of a slice take little memory.
+// Their numbers leave out the ranges of ctxIdx that belong to other slice types and to field macroblocks, so
+// that the states of a slice take little memory.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The costs of CABAC's syntax elements in typical streams, by QP. CabacRate (core/cabac_rate.h) adds them up.
-// A bin costs what it takes in the state where its context typically is (core/cabac_typical_states.h), so
-// that a block's bits depend on nothing but its levels, and blocks can be counted in any order.
+// A bin costs what it takes in the typical state of its context (core/cabac_typical_states.h). So a block's
+// bits depend only on its levels, and blocks can be counted in any order.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace cu264::core {
 
-// Blocks of levels by ctxBlockCat, the 8x8 block as the last.
+// Blocks of levels by ctxBlockCat; the 8x8 block comes last.
 inline constexpr int kCostCategories = 6;
 inline constexpr int kCost8x8 = 5;
 inline constexpr int kCostPositions8x8 = 16 * kCost8x8;  // where the positions of the 8x8 block begin
 inline constexpr int kCostPositions = kCostPositions8x8 + 64;
 
-// A position of a block costs this in significant_coeff_flag and last_significant_coeff_flag.
+// What a position of a block costs in significant_coeff_flag and last_significant_coeff_flag.
 struct PositionCost {
   std::uint32_t packed = 0;
 
@@ -38,13 +38,13 @@ inline constexpr int kLongestChromaPattern = 3;
 
 struct CabacCosts {
   PositionCost position[kCostPositions];  // from 16 * category on
-  std::uint16_t zeros[kCostPositions];    // the zeros in front of the position, if all are
+  std::uint16_t zeros[kCostPositions];    // all positions before this one, if they are zeros
   LevelCosts level[kCostCategories];
   StepCostTable steps[kCostCategories];
   std::uint16_t coded_block_flag[5][4][2];  // by category, ctxIdxInc and value
   std::uint16_t intra_mode[2];              // another mode than the predicted one, and that
   std::uint16_t chroma_mode[4];
-  std::uint16_t i_nxn[2];  // mb_type, without and with mb_qp_delta behind it
+  std::uint16_t i_nxn[2];  // mb_type, without and with mb_qp_delta after it
   std::uint16_t transform_size[2];
   std::uint16_t luma_pattern[2];  // a bit of CodedBlockPatternLuma
   std::uint16_t chroma_pattern[3];
@@ -53,24 +53,25 @@ struct CabacCosts {
   std::uint16_t intra16x16_chroma[4];
 };
 
-// Returns what a level at the position costs more than a zero there, in front of the last level.
+// Returns how much more a level at the position costs than a zero there, if a later position holds the last
+// level.
 CU264_HD int cabac_position_cost(const CabacCosts& costs, int position) {
   const PositionCost cost = costs.position[position];
   return cost.level() - cost.zero();
 }
-// Returns what the positions of a block change by when the level at one of them becomes zero. new_last, last:
-// cabac_last_cost of the highest level below and of this one, if there is none above.
+// Returns how the cost of a block's positions changes when the level at one of them becomes zero. If no level
+// lies above it, `new_last` and `last` are cabac_last_cost of the next lower level and of this one.
 CU264_HD int cabac_zero_cost(int position_cost, bool is_last, int new_last, int last) {
   return (is_last ? new_last - last : 0) - position_cost;
 }
 
-// Returns what the positions of a block whose last level is at `position` cost more than its
-// levels' cabac_position_cost, that of the last one included.
+// Returns how much more the positions of a block cost than the sum of cabac_position_cost over its levels,
+// the last one at `position` included.
 CU264_HD int cabac_last_cost(const CabacCosts& costs, int position) {
   return costs.zeros[position] + costs.position[position].last() - cabac_position_cost(costs, position);
 }
 
-// Returns what a bin costs in a state of the order of kTypicalStates.
+// Returns what a bin costs in a state, numbered as in kTypicalStates.
 constexpr int state_cost(int state, int bin) {
   // -log2 of the probabilities of the less and of the more probable symbol, 0.5 * (0.01875 / 0.5)^(i / 63)
   // and what is left of 1, in units.
@@ -121,8 +122,8 @@ constexpr LevelCosts make_level_costs(const BinCosts& cost, int first_context, i
 
 constexpr void set_header_costs(const BinCosts& cost, CabacCosts& costs) {
   const int same_qp = cost(kCtxMbQpDelta, 0);
-  // A block that keeps the predicted mode makes those after it cheaper. The share of the cost that is left
-  // was found by measurement.
+  // A block that keeps the predicted mode makes later blocks cheaper. The share of the cost that remains was
+  // measured.
   costs.intra_mode[1] = static_cast<std::uint16_t>(cost(kCtxPrevIntraMode, 1) * 5 / 8);
   costs.intra_mode[0] = static_cast<std::uint16_t>(
       cost(kCtxPrevIntraMode, 0) + 3 * (cost(kCtxRemIntraMode, 0) + cost(kCtxRemIntraMode, 1)) / 2);

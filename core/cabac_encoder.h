@@ -1,8 +1,8 @@
 // The arithmetic coder of CABAC (H.264 9.3.4), as a sink of bins.
 //
-// In place of the standard's register and its count of outstanding bits there is a wide `low`: its 9 low bits
-// are the standard's, and the bits above are output that is complete but for a carry. They are stored 32 at a
-// time; a carry out of them goes into the bytes stored before, and never before the codeword's first byte.
+// A wide `low` replaces the standard's register and its count of outstanding bits. Its 9 low bits are the
+// standard's; the bits above are output that only a carry can still change. They are stored 32 at a time. A
+// carry out of them is added to the bytes already stored, and never passes the codeword's first byte.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace cu264::core {
 
 class CabacEncoder {
  public:
-  // Writes into memory that the caller owns. Nothing is stored past its end, and overflowed() then returns
-  // true. `slice_qp` is SliceQP_Y.
+  // Writes into memory that the caller owns. It stores nothing past the end of that memory; overflowed() then
+  // returns true. `slice_qp` is SliceQP_Y.
   CU264_HD_MEMBER CabacEncoder(std::uint8_t* bytes, std::size_t capacity, int slice_qp)
       : bytes_(bytes), capacity_(capacity) {
     for (int context = 0; context < kCabacContexts; ++context) {
@@ -62,8 +62,8 @@ class CabacEncoder {
     ++bins_;
   }
 
-  // Ends the codeword behind a terminating bin of 1 (9.3.4.5). Its last bit is 1, which is rbsp_stop_one_bit
-  // at the end of a slice; zeros align it, which are the alignment of I_PCM too.
+  // Ends the codeword after a terminating bin of 1 (9.3.4.5). Its last bit is 1, which serves as
+  // rbsp_stop_one_bit at the end of a slice. Zeros then align it, as I_PCM also requires.
   CU264_HD_MEMBER void finish() {
     low_ |= 1;
     pending_ += 9;  // all of low is output
@@ -74,7 +74,7 @@ class CabacEncoder {
     for (; pending_ > 0; pending_ -= 8) store(static_cast<std::uint8_t>(low_ >> (pending_ - 8)));
   }
 
-  // The samples of I_PCM, behind finish().
+  // Writes the samples of I_PCM, after finish().
   CU264_HD_MEMBER void put_byte(std::uint8_t byte) { store(byte); }
 
   // Begins another codeword with the same contexts (9.3.1.2).
@@ -88,7 +88,7 @@ class CabacEncoder {
   CU264_HD_MEMBER std::size_t size() const { return size_; }
   CU264_HD_MEMBER bool overflowed() const { return overflowed_; }
   CU264_HD_MEMBER std::uint64_t bins() const { return bins_; }
-  // Bits written so far, give or take the eight that the range stands for.
+  // Bits written so far, to within the eight that the range stands for.
   CU264_HD_MEMBER std::uint64_t bit_position() const {
     return 8 * static_cast<std::uint64_t>(size_) + static_cast<std::uint64_t>(pending_);
   }
@@ -114,7 +114,7 @@ class CabacEncoder {
     pending_ -= 32;
   }
 
-  // Adds what low has above its `bits` bits to the bytes before.
+  // Adds the part of low above its `bits` low bits to the bytes already stored.
   CU264_HD_MEMBER void carry(int bits) {
     if ((low_ >> bits) == 0) return;
     for (std::size_t i = size_; i > 0 && ++bytes_[i - 1] == 0;) --i;
@@ -139,10 +139,10 @@ class CabacEncoder {
   std::uint8_t states_[kCabacContexts];
 };
 
-// Returns how many cabac_zero_words (7.3.2.10) a picture must have behind its last slice, so that it has no
+// Returns how many cabac_zero_words (7.3.2.10) a picture must have after its last slice, so that it has no
 // more than 32/3 bins for each byte of its NAL units and 96 for each macroblock (7.4.2.10). `bytes` counts
-// NAL units without start codes, with the bytes of emulation prevention. In a NAL unit a word is the bytes 00
-// 00 03.
+// NAL units without start codes but with emulation prevention bytes. In a NAL unit the word is stored as the
+// bytes 00 00 03.
 inline constexpr int kCabacZeroWordBytes = 3;
 
 CU264_HD std::uint64_t cabac_zero_words(std::uint64_t bins, std::uint64_t bytes, std::uint64_t macroblocks) {

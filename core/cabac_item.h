@@ -1,11 +1,11 @@
-// Items: the bins of a slice between binarisation and arithmetic coding, 16 bits each. A sink that writes
-// them and one that only counts them make binarisation parallel: count, scan, write.
+// Items: the bins of a slice between binarisation and arithmetic coding, 16 bits each. One sink counts them
+// and another writes them, so binarisation can run in parallel: count, scan, write.
 //
 //   bits 15..14  kind; 0 is also that of terminate
 //   decision     bit 2 is the bin, bits 0, 1 and 7..13 are its context. With bit 3 a bypass bin follows it,
 //                bit 4, which is the sign of a level
 //   bypass       bits 0..7 are the bins, the last one lowest, and bits 8..11 their number, 0 to 8
-//   terminate    a decision of the context behind the last one
+//   terminate    a decision whose context is one past the last
 //   pcm          the coder ends its codeword, aligns, writes the samples of an I_PCM macroblock and begins
 //                anew. Two items of kinds 2 and 3: bits 0..13 of the macroblock's index in its picture, then
 //                bits 14..27, with which the coder does all this
@@ -33,7 +33,7 @@ CU264_HD std::uint16_t decision_item(int context, int bin) {
   return static_cast<std::uint16_t>((context << 5) - 31 * low + (bin << 2));
 }
 
-// A decision and the sign behind it.
+// A decision followed by a sign.
 CU264_HD std::uint16_t signed_item(int context, int bin, std::uint32_t sign) {
   return static_cast<std::uint16_t>(decision_item(context, bin) | kItemSigned | sign << 4);
 }
@@ -95,7 +95,7 @@ CU264_HD void put_item(Sink& sink, std::uint16_t item) {
   }
 }
 
-// Counts the items and bins that a sequence of calls makes.
+// Counts the items and bins that a sequence of calls produces.
 struct CabacItemCounter {
   std::uint32_t items = 0;
   std::uint32_t bins = 0;

@@ -15,10 +15,10 @@ namespace cu264::core {
 inline constexpr int kCabacFraction = 5;
 inline constexpr int kCabacBit = 1 << kCabacFraction;
 
-// coeff_abs_level_minus1 and the sign cost this. The first bin has a context by the levels that came before
-// in the block, which are those of higher frequencies: 0 behind one of magnitude two or more, else one more
-// than the levels of magnitude one, up to 4. The other bins have one by the number of greater levels, up to
-// 4 (9.3.3.1.3).
+// The cost of coeff_abs_level_minus1 and the sign. Levels are coded from the highest frequency down, and the
+// levels already coded in the block select the contexts (9.3.3.1.3). The first bin's context is 0 after a
+// level of magnitude two or more; otherwise it is one more than the number of levels of magnitude one, up to
+// 4. The context of the other bins is the number of greater levels, up to 4.
 struct LevelCosts {
   std::uint16_t one[5];    // magnitude one
   std::uint16_t first[5];  // the first bin of a greater magnitude
@@ -34,7 +34,7 @@ struct LevelCost {
   int one, first, more, end;
 };
 
-// ones, greater: the levels before the level in the order of coding, of magnitude one and of more.
+// ones, greater: how many levels of magnitude one and of greater magnitude were coded before this one.
 CU264_HD constexpr LevelCost level_cost(const LevelCosts& costs, int ones, int greater) {
   const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4, behind = greater < 4 ? greater : 4;
   return {costs.one[first], costs.first[first], costs.more[behind], costs.end[behind]};
@@ -58,8 +58,9 @@ CU264_HD int cabac_level_cost(const LevelCost& cost, int magnitude) {
   return cabac_prefix_cost(cost, magnitude) + cabac_suffix_cost(magnitude);
 }
 
-// The levels before a level, as far as they matter to the functions below: those of magnitude one, up to 4,
-// as long as there is no greater one; up to 2 with one that is greater; the greater ones, 2 to 5.
+// The levels coded before a level, as far as they matter to the functions below: the number of levels of
+// magnitude one, up to 4, while there is no greater one; up to 2 with one greater level; or 2 to 5 greater
+// levels.
 inline constexpr int kLevelContexts = 12;
 
 CU264_HD constexpr int level_context(int ones, int greater) {
@@ -69,13 +70,13 @@ CU264_HD constexpr int level_context(int ones, int greater) {
 
 // The differences of costs in a context, for levels of magnitude one or for greater ones.
 struct alignas(16) StepCosts {
-  // The level's own cost as its magnitude becomes 0 or 1, or becomes one smaller below kSuffixMagnitude, or
-  // falls below it.
+  // How the level's own cost changes when its magnitude drops to 0 or 1, drops by one below kSuffixMagnitude,
+  // or falls below kSuffixMagnitude.
   std::int16_t own, own_more, own_suffix;
-  // Its cost when a level before it changes from one to zero.
+  // How its cost changes when an earlier level goes from one to zero.
   std::int16_t fewer_ones;
-  // Its cost when a level before it changes from two to one: at magnitude one or two, for each further bin of
-  // the prefix, and with a suffix.
+  // How its cost changes when an earlier level goes from two to one: at magnitude one or two, for each
+  // further bin of the prefix, and with a suffix.
   std::int16_t fewer_greater, fewer_greater_more, fewer_greater_suffix;
   std::int16_t unused;
 };
@@ -91,7 +92,7 @@ constexpr StepCostTable make_step_costs(const LevelCosts& costs) {
     const int greater = context < 5 ? 0 : context < 8 ? 1 : context - 6;
     const int ones = context < 5 ? context : context < 8 ? context - 5 : 0;
     const LevelCost here = level_cost(costs, ones, greater);
-    // Where no level before it can make the step, nothing changes.
+    // Where no earlier level can make the step, nothing changes.
     const LevelCost fewer_ones = ones == 0 ? here : level_cost(costs, ones - 1, greater);
     const LevelCost fewer_greater = greater == 0 ? here : level_cost(costs, ones + 1, greater - 1);
     const auto cost = [&](int magnitude) { return cabac_prefix_cost(here, magnitude); };
@@ -115,7 +116,7 @@ constexpr StepCostTable make_step_costs(const LevelCosts& costs) {
   return table;
 }
 
-// The changes that a step of a level, or of one before it, makes to the level's cost.
+// How a level's cost changes when it, or a level before it, is lowered.
 struct StepChanges {
   int own = 0;            // the level is lowered by one
   int fewer_ones = 0;     // a level before it changes from one to zero
@@ -139,9 +140,9 @@ CU264_HD StepChanges step_changes(const StepCosts* table, int magnitude, int one
   return changes;
 }
 
-// Returns what a block's bits change by when a level is lowered by one. step: the level's changes; below: the
-// sums of those of all levels behind it in the order of coding, which are the lower ones. of_position: what
-// its position changes if it becomes zero.
+// Returns how a block's bits change when a level is lowered by one. step: the level's changes. below: the
+// sums of the changes of all levels that are coded after it, which are those of lower frequencies.
+// of_position: the change in the cost of its position if it becomes zero.
 CU264_HD int cabac_step_bits(const StepChanges& step, int magnitude, const StepChanges& below,
                              int of_position) {
   return step.own + (magnitude == 1   ? below.fewer_ones + of_position

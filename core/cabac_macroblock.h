@@ -1,6 +1,6 @@
 // Binarisation of macroblock_layer of I slices (H.264 7.3.5, 9.3.2, 9.3.3.1.1). Sinks are those of
-// cabac_block.h. All inputs are values of the macroblock and its neighbours, so that macroblocks can be
-// binarised in any order.
+// cabac_block.h. All inputs come from the macroblock and its neighbours, so macroblocks can be binarised in
+// any order.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace cu264::core {
 
-// The properties of a neighbouring macroblock that contexts are derived from.
+// The properties of a neighbouring macroblock from which contexts are derived.
 struct CabacNeighbour {
   std::uint32_t coded_blocks;        // coded_block_flag by slot
   std::uint8_t coded_block_pattern;  // as in MacroblockRecord
@@ -47,8 +47,8 @@ struct CabacNeighbours {
   CabacNeighbour above;
 };
 
-// ctxIdxInc of mb_qp_delta's first bin: whether the macroblock before in the slice, null if there is none,
-// has another QP than the one before that (9.3.3.1.1.5).
+// ctxIdxInc of mb_qp_delta's first bin: whether the QP of the previous macroblock in the slice (null if there
+// is none) differs from that of the macroblock before it (9.3.3.1.1.5).
 CU264_HD bool changes_qp(const MacroblockRecord* before) {
   return before != nullptr && has_mb_qp_delta(*before) && before->mb_qp_delta != 0;
 }
@@ -86,7 +86,7 @@ CU264_HD int qp_delta_context(int bin, bool changed_before) {
   return kCtxMbQpDelta + (bin > 1 ? 3 : bin == 1 ? 2 : changed_before ? 1 : 0);
 }
 
-// mb_type (table 9-36). For I_PCM its last bin tells the coder to end its codeword.
+// mb_type (table 9-36). For I_PCM, its last bin makes the coder end its codeword.
 template <class Sink>
 CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacNeighbours& n) {
   const bool nxn = is_i_nxn(mb.kind);
@@ -185,8 +185,8 @@ CU264_HD std::uint64_t nonzero_levels8x8(const MacroblockRecord& mb, int slot, c
   return nonzero;
 }
 
-// The block of a slot that is coded (coded_slots). `levels` are those of the slot. The first slot of an 8x8
-// block stands for all four.
+// Puts the block of a coded slot (coded_slots). `levels` are the slot's. The first slot of an 8x8 block
+// stands for all four.
 template <class Sink>
 CU264_HD void put_cabac_slot(Sink& sink, const MacroblockRecord& mb, int slot, const std::int16_t* levels,
                              const CabacNeighbours& n) {

@@ -1,6 +1,7 @@
-// The rate model of CABAC, for core/rate_model.h's interface: bits in units of 1 / (1 << kFraction) of a bit,
-// estimated from typical states by QP (core/cabac_costs.h). Elements whose contexts depend on what the search
-// of a macroblock does not know, the types of its neighbours above all, cost what they cost on average.
+// CABAC's rate model, with the interface of core/rate_model.h: bits in units of 1 / (1 << kFraction),
+// estimated from typical states by QP (core/cabac_costs.h). Some contexts depend on what the search of a
+// macroblock does not know, above all the types of its neighbours; their elements cost what they cost on
+// average.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@
 
 namespace cu264::core {
 
-// Returns what the levels of a block cost, at least one. position: that of the block's first level in
-// CabacCosts. level_at(k) is the level of position k, asked for where its magnitude is greater than one.
+// Returns the cost of the levels of a block that has at least one. position: the index of the block's first
+// level in CabacCosts. level_at(k), the level of position k, is called only where the magnitude is greater
+// than one.
 template <class Word, class LevelAt>
 CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const LevelCosts& level_costs,
                                BasicLevelMasks<Word> masks, const LevelAt& level_at) {
@@ -26,7 +28,7 @@ CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const Leve
     rest ^= Word{1} << k;
     bits += cabac_position_cost(costs, position + k);
   }
-  // The levels of magnitude one in front of the first greater one, in the order of coding, and the others.
+  // The levels of magnitude one that are coded before the first greater one, and the others.
   Word greater = masks.nonzero & ~masks.ones;
   const Word in_front =
       greater == 0 ? masks.ones : masks.ones & ~((Word{2} << highest_bit(greater)) - Word{1});
@@ -43,8 +45,9 @@ CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const Leve
   return bits;
 }
 
-// Stores for each level of a block what the block's bits change by when the level is lowered by one. empty:
-// what the block costs more without levels than cabac_levels_cost counts; the rest as there.
+// Stores for each level of a block how the block's bits change when the level is lowered by one. empty: the
+// cost of the block without levels, in excess of what cabac_levels_cost counts. The other arguments are as
+// there.
 template <class Word, class LevelAt>
 CU264_HD void cabac_steps(const CabacCosts& costs, int position, int category, int empty,
                           BasicLevelMasks<Word> masks, const LevelAt& level_at, int* step_bits) {

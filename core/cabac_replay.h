@@ -1,7 +1,7 @@
-// The state of a context in the middle of a slice, from the bins shortly before.
+// Finds the state of a context in the middle of a slice from the bins shortly before.
 //
-// Order the states by the probability of a one. A bin then takes no two states past each other, so all states
-// stay between where the lowest and the highest of them go. Where these two meet, the state is known,
+// Order the states by the probability of a one. No bin then moves one state past another, so every state
+// stays between those that the lowest and the highest have reached. Once these two meet, the state is known,
 // whatever it was before. Most contexts need fewer than 128 bins for that.
 #pragma once
 
@@ -19,7 +19,8 @@ CU264_HD int state_order(int state) {
   return (state & 1) != 0 ? 63 + (state >> 1) : 62 - (state >> 1);
 }
 
-// Runs of up to four bins are an index below 32: the bins, the first one lowest, and a one above the last.
+// A run of up to four bins is an index below 32: the bins, with the first one lowest, and a one above the
+// last.
 inline constexpr int kBinsAtOnce = 4, kBinRuns = 2 << kBinsAtOnce;
 
 CU264_HD int state_after_run(int state, int run) {
@@ -40,10 +41,11 @@ inline constexpr int kBinsToMeet = 128;
 
 inline constexpr int kCountsAtOnce = 8;  // whose loads overlap
 
-// Returns the state of a context behind `segments` segments of its bins. history.bins(segment) is the number
-// of bins of a segment, and history.replay(first, end, skipped, bounds) takes the bounds through segments
-// [first, end) without the first of their bins. `initial` is the state before segment 0. Takes up more and
-// more bins until the bounds meet, which they do at the beginning of the slice at the latest.
+// Returns the state of a context after `segments` segments of its bins. history.bins(segment) is the number
+// of bins in a segment, and history.replay(first, end, skipped, bounds) moves the bounds through segments
+// [first, end) without the first `skipped` bins. `initial` is the state before segment 0. The function goes
+// back over more and more bins until the bounds meet, at the latest when it has reached the beginning of the
+// slice.
 template <class History>
 CU264_FLOW int state_behind(const History& history, int segments, int initial) {
   for (int wanted = kBinsToMeet;; wanted *= 4) {

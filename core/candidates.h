@@ -1,6 +1,6 @@
-// The candidates of a decision: their order, and which of them are worth a trial.
-// A rank is a cost with the mode in its four lowest bits. Ranks order candidates by cost, and those of equal
-// cost by mode, so the result does not depend on the order of comparisons.
+// The candidates of a decision: their order, and which of them are worth a trial. A rank is a cost with the
+// mode in its four lowest bits. Ranks order candidates by cost and break ties by mode, so the result does not
+// depend on the order of comparisons.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ CU264_HD bool precedes(Cost cost, int mode, std::type_identity_t<Cost> other_cos
   return cost < other_cost || (cost == other_cost && mode < other_mode);
 }
 
-// The best candidate of a block by rate and distortion and the one after it. Where the preset has RDOQ, it is
-// applied to the best, and to the other if that costs at most an eighth more: RDOQ often reverses the order
-// of two that are close.
+// The best and second-best candidates of a block by rate and distortion. Where the preset has RDOQ, it is
+// applied to the best, and also to the second if that costs at most an eighth more, because RDOQ often
+// reverses the order of two that are close.
 struct BestTwo {
   static constexpr int kNoMode = 9;  // greater than all modes
   std::uint32_t cost[2] = {UINT32_MAX, UINT32_MAX};
@@ -89,8 +89,8 @@ CU264_HD int nth_mode(const SatdRank (&ranks)[4], int i) {
   return mode_of_rank(i == 0 ? ranks[0] : i == 1 ? ranks[1] : i == 2 ? ranks[2] : ranks[3]);
 }
 
-// A trial by rate and distortion is left out where the cost by SATD and mode bits exceeds this many 16ths of
-// the best such cost. Together with EarlyDecision (core/luma_decision.h) this leaves out more than half of
+// A candidate gets no trial by rate and distortion if its cost by SATD and mode bits exceeds this many 16ths
+// of the lowest such cost. Together with EarlyDecision (core/luma_decision.h) this saves more than half of
 // the trials.
 inline constexpr int kWorthIntra4x4Mode = 20;
 inline constexpr int kWorthIntra8x8Mode = 18;

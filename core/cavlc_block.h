@@ -128,8 +128,8 @@ CU264_HD void put_block(Sink& sink, const std::int16_t* levels, const CavlcSymbo
   }
 }
 
-// The block's length in bits, which is its rate in decisions. Only those levels are read that are neither
-// zero nor trailing ones by the masks.
+// Returns the block's length in bits, which is its rate in decisions. Reads only the levels that the masks
+// show to be neither zero nor trailing ones.
 CU264_HD int cavlc_bits_of_masks(const std::int16_t* levels, LevelMasks masks, int max_num_coeff, int nC) {
   BitCounter counter;
   put_block(counter, levels, symbols_of_masks(masks), max_num_coeff, nC);
@@ -142,9 +142,9 @@ CU264_HD int cavlc_block_bits(const std::int16_t* levels, int max_num_coeff, int
 
 // An upper bound of the bits of `blocks` blocks that hold `levels` non-zero levels, whose magnitudes add up
 // to `magnitudes`. A level of magnitude m takes at most 2m + 3 bits. At suffixLength 5 and 6 small levels may
-// take one or two bits more, but only behind a level of magnitude 25 or 49, which takes 45 or 92 bits less.
-// coeff_token takes up to 16 bits, total_zeros up to 9, and a run_before up to 3, with up to 8 more in a
-// whole block (tables 9-5, 9-7, 9-10).
+// take one or two bits more, but only after a level of magnitude 25 or 49, which takes 45 or 92 bits less
+// than that bound. coeff_token takes up to 16 bits, total_zeros up to 9, and a run_before up to 3, with up to
+// 8 more in a whole block (tables 9-5, 9-7, 9-10).
 CU264_HD constexpr int cavlc_bits_bound(int blocks, int levels, int magnitudes) {
   return 30 * blocks + 6 * levels + 2 * magnitudes;
 }

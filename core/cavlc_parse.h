@@ -1,6 +1,6 @@
 // Parses one CAVLC block into its levels: the inverse of core/cavlc_block.h, for streams that may be hostile.
-// Codes are found by search in the tables that the coder writes from, unless the caller has a faster way. The
-// search is slow, but parser and coder cannot disagree. A Reader has the members of core::BitReader.
+// Unless the caller has a faster way, codes are found by a search of the tables that the coder writes from.
+// The search is slow, but parser and coder cannot disagree. A Reader has the members of core::BitReader.
 #pragma once
 
 #include <cstdint>
@@ -94,9 +94,8 @@ struct RunBeforeCodes {
   }
 };
 
-// Finds codes by search. Another type that finds them otherwise has the same members; they skip the code and
-// return what it stands for, or kCavlcParseError if there is none or if it stands for more than there is room
-// for.
+// Finds codes by search. A type that finds them in another way has the same members. Each skips the code and
+// returns its value, or kCavlcParseError if there is no code or its value exceeds the room left.
 struct SearchedCodes {
   template <class Reader>
   CU264_HD_MEMBER CoeffToken coeff_token(Reader& reader, int max_num_coeff, int nC) const {

@@ -1,7 +1,7 @@
-// All run_before codes of a block as one string of bits (H.264 9.2.3), from tables for eight coefficients at
-// a time. zerosLeft at a coefficient is the number of zeros below it, and its run_before ends at the next
-// coefficient below it. So the codes of one half of a block depend on that half's mask and on the number of
-// zeros below the half, which table 9-10 distinguishes only up to 7.
+// Writes all run_before codes of a block as one string of bits (H.264 9.2.3), from tables that take eight
+// coefficients at a time. zerosLeft at a coefficient is the number of zeros below it, and its run_before ends
+// at the next coefficient below it. So the codes of one half of a block depend on that half's mask and on the
+// number of zeros below the half, which table 9-10 distinguishes only up to 7.
 #pragma once
 
 #include <cstdint>

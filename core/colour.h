@@ -37,8 +37,8 @@ CU264_HD bool is_convertible_matrix(int matrix_coefficients) {
   return matrix_coefficients == 1 || matrix_coefficients == 5 || matrix_coefficients == 6;
 }
 
-// Computed from Kr and Kb (H.264 table E-5, equations from E-16 on). Weights that must add up do so exactly
-// in spite of rounding: white is 235 (255 in full range), and grey has chroma 128.
+// Computed from Kr and Kb (H.264 table E-5, equations E-16 and following). Weights that must add up do so
+// exactly despite rounding: white is 235 (255 in full range), and grey has chroma 128.
 CU264_HD ColourMatrix make_colour_matrix(int matrix_coefficients, bool full_range) {
   const std::int64_t one = 10000;
   const std::int64_t kr = matrix_coefficients == 1 ? 2126 : 2990;

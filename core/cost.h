@@ -1,8 +1,8 @@
 // The costs that the mode decision minimises: distortion plus lambda times bits, in integers.
 //
-// Both lambdas follow the quantiser's step (H.264 table 8-15: step = 0.625 * 2^(QP / 6)), the one for
-// absolute differences linearly, the one for squared errors by its square, so that in level units
-// (core/quant.h) the trade is the same at every QP.
+// Both lambdas follow the quantiser's step (H.264 table 8-15: step = 0.625 * 2^(QP / 6)): linearly for
+// absolute differences, and as its square for squared errors. In level units (core/quant.h) the trade-off is
+// then the same at every QP.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ CU264_HD T absolute(const T& x) {
   return x < 0 ? -x : x;
 }
 
-// Sum of absolute Hadamard coefficients of a 4x4 difference; `difference` is used up. T as in
+// Returns the sum of absolute Hadamard coefficients of a 4x4 difference, and overwrites `difference`. T as in
 // core/transform.h.
 template <class T>
 CU264_HD T satd4x4(T (&difference)[16]) {
@@ -68,8 +68,8 @@ CU264_HD int satd_lambda(int qp) {
   return lambda > 1 ? lambda : 1;
 }
 
-// The same for chroma's modes, at the QP that chroma is quantised with; half, because an error of chroma
-// weighs more than one of luma (chroma_error_weight). The factor was found by measurement.
+// The same for chroma modes, at chroma's QP. It is half as large, because a chroma error weighs more than a
+// luma error (chroma_error_weight). The factor was measured.
 CU264_HD int chroma_satd_lambda(int qp) {
   const int lambda = satd_lambda(chroma_qp(qp)) / 2;
   return lambda > 1 ? lambda : 1;
@@ -85,9 +85,9 @@ CU264_HD int rd_lambda(int qp) {
 }
 
 // Returns the weight of a squared error of chroma in 256ths of one of luma: 7/4 * 2^((QP - QP_C) / 3). The
-// power of two brings lambda to the step that chroma is quantised with. The factor is what (6 Y + U + V) / 8
-// of the PSNRs gives a sample: 2/3 of luma's mean squared error over chroma's, which is two to three times
-// smaller.
+// power of two adapts lambda to chroma's quantiser step. The factor is the weight that (6 Y + U + V) / 8 of
+// the PSNRs gives a sample: 2/3 of the ratio of luma's mean squared error to chroma's, which is two to three
+// times smaller.
 CU264_HD int chroma_error_weight(int qp) {
   static constexpr std::uint16_t third_powers[3] = {448, 564, 711};
   const int finer = qp - chroma_qp(qp);

@@ -1,6 +1,6 @@
-// The loop filter's arithmetic (H.264 8.7): thresholds of an edge, and one line of samples across it.
-// The filters have no branches, so that a loop over the lines of an edge vectorises and a warp does not
-// diverge. Where the filter is off, they return the samples unchanged.
+// The loop filter's arithmetic (H.264 8.7): thresholds of an edge, and one line of samples across it. The
+// filters have no branches, so a loop over the lines of an edge vectorises and a warp does not diverge. Where
+// filtering is off, they return the samples unchanged.
 #pragma once
 
 #include <cstdint>

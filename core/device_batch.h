@@ -13,8 +13,8 @@
 namespace cu264::core {
 
 // A source picture where the caller or the stage `ingest` left it: 8-bit planes of width x height samples
-// with any pitch and alignment. Kernels replicate the last column and row themselves, so YCbCr frames need no
-// copy.
+// with any pitch and alignment. The kernels replicate the last column and row themselves, so YCbCr frames
+// need no copy.
 struct SourcePicture {
   const std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};

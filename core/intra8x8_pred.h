@@ -32,16 +32,17 @@ inline constexpr int kIntra8x8Values = 97;
 // neighbours, which intra4x4_mode_available() tells.
 inline constexpr int kIntra8x8Modes = kIntra4x4Modes;
 
-// Returns whether the samples above and to the right of a block are available (6.4.11.2). They may be not yet
-// coded, or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
+// Returns whether the samples above and to the right of a block are available (6.4.11.2). They may not be
+// coded yet, or they may lie in the macroblock above (`above`: it is available) or above and to the right
+// (`above_right`).
 CU264_HD constexpr bool intra8x8_above_right_available(int luma8x8BlkIdx, bool above, bool above_right) {
   return luma8x8BlkIdx == 0 ? above : luma8x8BlkIdx == 1 ? above_right : luma8x8BlkIdx == 2;
 }
 
-// Prepares the line for the filter: end samples are repeated, T8..T15 become T7 where they are not available
-// (`above_right`), and the corner becomes a sample that makes the filter's general form give what 8.3.2.2.1
-// asks for beside a corner that is not available. Blocks of a picture that is coded in slices of whole rows
-// have a corner if they have both sides, so that a corner has two neighbours.
+// Prepares the line for the filter: repeats the end samples and replaces T8..T15 by T7 where they are not
+// available (`above_right`). It replaces an unavailable corner by a sample with which the filter's general
+// form gives the values that 8.3.2.2.1 asks for next to such a corner. In slices of whole rows a block that
+// has both sides also has its corner, so a corner always has two neighbours.
 template <class Pixel>
 CU264_HD void intra8x8_complete_line(Pixel (&line)[kIntra8x8LineSize], Intra4x4Neighbours available,
                                      bool above_right) {

@@ -116,8 +116,9 @@ CU264_HD bool intra4x4_reads_above_right(int mode) {
   return mode == kIntra4x4DiagonalDownLeft || mode == kIntra4x4VerticalLeft;
 }
 
-// Returns whether the samples above and to the right of a block are available (6.4.11.4). They may be not yet
-// coded, or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
+// Returns whether the samples above and to the right of a block are available (6.4.11.4). They may not be
+// coded yet, or they may lie in the macroblock above (`above`: it is available) or above and to the right
+// (`above_right`).
 CU264_HD constexpr bool intra4x4_above_right_available(int luma4x4BlkIdx, bool above, bool above_right) {
   if (luma4x4BlkIdx == 5) return above_right;
   if (luma_block_y(luma4x4BlkIdx) == 0) return above;
@@ -127,9 +128,9 @@ CU264_HD constexpr bool intra4x4_above_right_available(int luma4x4BlkIdx, bool a
 // Returns whether the search leaves out the modes that read the samples above and to the right of a block.
 // For block 5 these samples belong to the macroblock above and to the right, if it is available
 // (`above_right`). Without them a row of macroblocks follows the row above at a distance of one macroblock
-// instead of two, and a wavefront takes a quarter fewer steps. With the 8x8 transform they are read all the
-// same: in Intra_8x8 they take part in most modes of the upper right block, which costs a third of what
-// Intra_8x8 gains if it has to do without.
+// instead of two, and a wavefront takes a quarter fewer steps. With the 8x8 transform they are read after
+// all: most Intra_8x8 modes of the upper right block use them, and without them a third of the gain of
+// Intra_8x8 would be lost.
 CU264_HD constexpr bool intra4x4_avoids_above_right(int luma4x4BlkIdx, bool above_right) {
   return luma4x4BlkIdx == 5 && above_right;
 }

@@ -29,12 +29,13 @@ CU264_HD BasicLevelMasks<Word> with_level(BasicLevelMasks<Word> masks, int k, in
 
 #if defined(__SSE2__) && !defined(__CUDACC__)
 
-// max_num_coeff: 4, or 8 to 16. As a loop this takes a third of the time of rate-distortion decisions.
+// max_num_coeff: 4, or 8 to 16. Written as a loop, this would take a third of the time of rate-distortion
+// decisions.
 CU264_HD LevelMasks level_masks(const std::int16_t* levels, int max_num_coeff) {
   const auto load = [levels](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)); };
   const bool few = max_num_coeff == 4;
-  // The two halves overlap, so that nothing behind the block is read. Saturation does not change 0 and +-1
-  // and maps no other value to them.
+  // The two halves overlap, so nothing beyond the block is read. Saturation leaves 0 and +-1 as they are and
+  // maps no other value to them.
   const __m128i low = few ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(levels)) : load(0);
   const __m128i high = few ? _mm_setzero_si128() : load(max_num_coeff - 8);
   const __m128i bytes = _mm_packs_epi16(low, high);

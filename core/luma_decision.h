@@ -1,5 +1,6 @@
 // The choice between Intra_4x4, Intra_8x8 and Intra_16x16, and the rules that end the search early. Both
-// backends use the two functions at the end, whose template argument Search does the computation.
+// backends use the two functions at the end of this file; their template argument Search does the
+// computation.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,10 @@
 
 namespace cu264::core {
 
-// Where rate and distortion decide, the cost of Intra_4x4 or Intra_8x8 by SATD can end the search early. In
-// 16ths of the best Intra_16x16 mode's cost: from `stop` on it is abandoned, and below `sure` Intra_16x16 is
-// not tried. In 16ths of Intra_8x8's cost: from `stop4x4` on Intra_4x4 is abandoned.
+// Where rate and distortion decide, the SATD cost of Intra_4x4 or Intra_8x8 can end its search early. `stop`
+// and `sure` are in 16ths of the cost of the best Intra_16x16 mode: at `stop` or more the search is
+// abandoned, and below `sure` Intra_16x16 is not tried. `stop4x4` is in 16ths of Intra_8x8's cost: at that or
+// more Intra_4x4 is abandoned.
 struct EarlyDecision {
   int stop = 0;
   int sure = 0;
@@ -33,8 +35,9 @@ CU264_HD bool intra_nxn_is_sure(EarlyDecision early, std::uint32_t intra_nxn, st
   return 16 * intra_nxn < intra16x16 * static_cast<std::uint32_t>(early.sure);
 }
 
-// Where SATD decides: Intra_4x4 must come below this share of Intra_16x16's, in 16ths, because SATD does not
-// see what sixteen blocks of levels cost more; and likewise the other pairs.
+// Where SATD decides, the cost of Intra_4x4 must be below this many 16ths of the cost of Intra_16x16, because
+// SATD does not see how much more sixteen blocks of levels cost. The other pairs are compared in the same
+// way.
 inline constexpr int kBetterIntra4x4 = 15;
 inline constexpr int kBetterIntra8x8 = 15;
 inline constexpr int kBetterIntra4x4Than8x8 = 14;
@@ -44,12 +47,12 @@ CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larg
   return smaller_blocks < (larger_blocks * static_cast<std::uint32_t>(sixteenths) + 15) / 16;
 }
 
-// After the first, second and third quarter of Intra_4x4 its rest is taken to cost at least this share of
-// what Intra_8x8's costs there, in 16ths, and the search is abandoned if with that it cannot win.
+// After each of the first three quarters of Intra_4x4, the rest is assumed to cost at least this many 16ths
+// of what the same part cost with Intra_8x8. The search is abandoned if it cannot win on that assumption.
 inline constexpr int kRestOfIntra4x4 = 12;
 
-// Decides whether the search for I_NxN is abandoned. One type serves both ways to decide, so that a CPU's
-// search is compiled once and in line.
+// Decides whether the search for I_NxN is abandoned. One type serves both ways to decide, so the CPU's search
+// is compiled once and inline.
 struct IntraNxNStop {
   bool by_rd = false;
   int better = kBetterIntra4x4;  // than Intra_16x16, where SATD decides
@@ -162,7 +165,8 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
   }
 }
 
-// Intra_4x4 or Intra_8x8 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
+// Tries Intra_4x4 or Intra_8x8 unless SATD favours Intra_16x16, and then Intra_16x16 unless SATD rules it
+// out.
 template <class Search>
 CU264_FLOW void decide_luma_by_rd(Search& search) {
   const EarlyDecision early = search.early_decision();
@@ -204,8 +208,8 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
   bool is_nxn = is_small || is_large;
   std::uint32_t nxn_satd = small.satd_cost;
   if (!is_small) {
-    // The bits of sixteen modes outweigh the header; those of four do not, and the header decides about flat
-    // macroblocks.
+    // The bits of sixteen modes outweigh the header. Those of four do not, and in flat macroblocks the header
+    // decides.
     nxn_satd = large.satd_cost + header_cost_by_satd(search, MacroblockKind::intra8x8, large);
   }
   if (!is_nxn || !intra_nxn_is_sure(early, nxn_satd, satd)) {

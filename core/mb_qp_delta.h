@@ -1,4 +1,4 @@
-// The QP of each macroblock, and its coding in the bitstream by differences along the slice (H.264 7.4.5).
+// The QP of each macroblock, and how the bitstream codes it: as differences along the slice (H.264 7.4.5).
 // While macroblocks are searched, MacroblockRecord::qp is the QP that each was given. set_mb_qp_delta() then
 // replaces it by the QP that a decoder derives: a macroblock without mb_qp_delta, for example I_PCM, keeps
 // the QP of the macroblock before it. The loop filter works with that QP (but with 0 for I_PCM: 8.7.2.2).

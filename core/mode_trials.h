@@ -24,9 +24,9 @@ CU264_HD int chroma_pattern(bool any_dc, bool any_ac) {
   return any_ac ? 2 : any_dc ? 1 : 0;
 }
 
-// Where SATD decides, patterns are not weighed against each other, but AC levels are left out if their
-// magnitudes add up to no more than this: all AC blocks are coded or none, and such levels, which noise
-// leaves just above the dead zone, do not repay the bits of the many blocks that are empty.
+// Where SATD decides, patterns are not compared. Instead, AC levels are dropped if their magnitudes add up to
+// no more than this. Either all AC blocks are coded or none, and a few levels that noise lifts just above the
+// dead zone are not worth the bits of the many empty blocks.
 inline constexpr int kTooFewLumaAc = 3;  // of Intra_16x16
 inline constexpr int kTooFewChromaAc = 1;
 
@@ -56,9 +56,9 @@ struct ModeChoice {
   std::int64_t cost = 0;
 };
 
-// Tries the sorted modes that are worth it, `most` or fewer, each with the pattern that its levels call for
-// and with all lower ones; then the chosen mode once more by RDOQ, if the preset has it. Between patterns of
-// a mode the higher wins a tie, between modes the lower. cost_to_beat: see rdoq_is_worth.
+// Tries the sorted modes that are worth it, at most `most`, each with the pattern that its levels call for
+// and with all lower patterns. Then tries the chosen mode once more with RDOQ, if the preset has it. On a tie
+// the higher pattern of a mode wins, and the lower mode. cost_to_beat: see rdoq_is_worth.
 //
 // Trials computes:
 //   rdoq()                     what the preset asks for

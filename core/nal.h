@@ -14,7 +14,7 @@ CU264_HD bool needs_emulation_prevention(int zeros, std::uint8_t byte) {
   return zeros == 2 && byte <= 3;
 }
 
-// The count `zeros` after `byte` was written, with a 03 before it where one was needed.
+// Returns `zeros` as it is after `byte` has been written, with a 03 before it if one was needed.
 CU264_HD int zeros_after(int zeros, std::uint8_t byte) {
   if (byte != 0) return 0;
   return zeros == 2 ? 1 : zeros + 1;

@@ -1,4 +1,4 @@
-// Decides whether a macroblock is coded as I_PCM: because that is better than what the search found, or
+// Decides whether to code a macroblock as I_PCM, either because that is better than what the search found or
 // because what the search found is too long.
 #pragma once
 
@@ -24,8 +24,8 @@ inline constexpr int kMostHeaderBits = 100;
 // bits (28 for itself, 11 for its run), and each block's coeff_token at most 16.
 inline constexpr int kSurelyBelowPcm = 64;
 
-// Only DC levels and those of 8x8 blocks reach kMaxLevel. The DC levels of luma, the sum of 256 differences
-// of 255, do so up to this QP, the others up to lower ones.
+// Only DC levels and the levels of 8x8 blocks reach kMaxLevel. The DC levels of luma, which sum 256
+// differences of up to 255, do so up to this QP, the others only up to lower QPs.
 inline constexpr int kLastClippingQp = 9;
 
 CU264_HD bool is_clipped(int level) {

@@ -1,17 +1,17 @@
-// The measure of a picture that rate control plans by: what would be left of its blocks, predicted from
-// source samples and transformed, at every QP.
+// The measure of a picture that rate control plans with: how much of its blocks, predicted from source
+// samples and transformed, would survive quantisation at every QP.
 //
-// Each coefficient has a strength: its magnitude over the smallest that survives quantisation at QP 0. It
-// survives at QP q if its strength is 2^(q / 6) at least, and its level has as many bits more as the strength
-// is powers of two above that. So a histogram of strengths tells the number of levels and the sum of their
-// logarithms at every QP at once. Whether a block has many levels or few that are far apart, which mode
-// decision mostly avoids to code, is told by the strengths of four groups of its coefficients. How
-// many macroblocks take Intra_16x16, whose modes cost little, is told by what Intra_4x4 saves in each. All
-// are sums of integers, so the order in which blocks are measured does not matter.
+// Each coefficient has a strength: its magnitude divided by the smallest magnitude that survives quantisation
+// at QP 0. It survives at QP q if its strength is at least 2^(q / 6), and every doubling of the strength
+// above that adds one bit to its level. So one histogram of strengths gives the number of levels and the sum
+// of their logarithms at every QP. The strengths of four groups of coefficients tell blocks with many levels
+// from blocks with a few levels far apart, most of which mode decision does not code. What Intra_4x4 saves in
+// each macroblock tells how many macroblocks take Intra_16x16, whose modes cost little. All counts are sums
+// of integers, so the order in which blocks are measured does not matter.
 //
 // With adaptive quantisation by variance, strengths are divided by 2^(offset / 6), where `offset` is the
-// macroblock's weight in steps of QP. The offset that counts, from the picture's mean, is known only when all
-// macroblocks have been measured; what is missing then moves the histogram as a whole.
+// macroblock's weight in steps of QP. Encoding takes the offset relative to the picture's mean, which is
+// known only once all macroblocks have been measured; the mean then shifts the histogram as a whole.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +52,9 @@ struct PictureMeasure {
   std::uint32_t histogram[kMeasured][kMeasureBins] = {};
 };
 
-// A large picture has every fourth macroblock of a row measured, and each column once in four rows. A picture
-// of less than 3600 macroblocks (1280x720) is measured whole, because a quarter of so few does not tell
-// enough.
+// In a large picture every fourth macroblock of a row is measured, and each column once in four rows. A
+// picture of fewer than 3600 macroblocks (1280x720) is measured completely, because a quarter of so few would
+// tell too little.
 struct MeasuredPlaces {
   int step;     // in a row
   int per_row;  // places of a row; the last may lie outside the picture
@@ -118,9 +118,9 @@ CU264_HD int strength_of(int coefficient, int raster, int scale, int extra_shift
   return ((coefficient < 0 ? -coefficient : coefficient) * multiplier) >> extra_shift;
 }
 
-// The strength with which a macroblock asks for Intra_4x4, whose modes take about 24 bits more: it survives
-// at QPs where they cost less than what Intra_4x4 saves of the cost of Intra_16x16. lambda doubles in six
-// steps of QP, as quantisers do.
+// The strength of a macroblock's case for Intra_4x4, whose modes take about 24 bits more. It survives at the
+// QPs where those bits cost less than Intra_4x4 saves over Intra_16x16. Like the quantiser's step, lambda
+// doubles every six QPs.
 CU264_HD int split_strength(int saved, int scale) {
   constexpr int kMost = (1 << 18) - 1;
   return (saved < 0 ? 0 : saved > kMost ? kMost : saved) * scale >> 2;
@@ -128,7 +128,8 @@ CU264_HD int split_strength(int saved, int scale) {
 
 // The bin of a strength below 2^24, or less than 0 if it is weaker than all bins.
 CU264_HD int strength_bin(int strength) {
-  // A float's exponent and the first bits of its mantissa; integers below 2^24 are exact in it.
+  // Takes the exponent and the first mantissa bits of a float as an integer. A float holds every integer
+  // below 2^24 exactly, so nothing is rounded.
   const float value = static_cast<float>(strength);
   std::int32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
@@ -177,8 +178,8 @@ CU264_FLOW void count_chroma_ac(const int (&x)[16], int scale, Sink& sink) {
 
 // ---- prediction from source samples, in the domain of the transform
 
-// A block's neighbours above and to the left, transformed: as a prediction, each is constant along one
-// direction, so that it touches a single row or column of coefficients.
+// A block's neighbours above and to the left, transformed. Each predicts values that are constant along one
+// direction, so its prediction affects a single row or column of coefficients.
 struct LineCoefficients {
   int above[4];  // of vertical prediction, at 0 .. 3
   int left[4];   // of horizontal prediction, at 0, 4, 8, 12
@@ -211,7 +212,7 @@ CU264_HD int weighted(int coefficient, int raster) {
   return (coefficient < 0 ? -coefficient : coefficient) * kWeight[odd == 0 ? 0 : odd == 2 ? 1 : 2];
 }
 
-// The sums of weighted magnitudes of what is left after each prediction. `x` is the transformed source, and
+// The sums of the weighted magnitudes that remain after each prediction. `x` is the transformed source, and
 // `dc` the DC value.
 CU264_HD LineCosts line_costs(const int (&x)[16], const LineCoefficients& line, int dc) {
   int inner = 0, row = 0, column = 0, row_left = 0, column_left = 0;
@@ -234,7 +235,8 @@ CU264_HD void subtract_line(int (&x)[16], const LineCoefficients& line, int dc, 
   for (int i = 1; i < 4; ++i) x[i] -= vertical * line.above[i], x[4 * i] -= horizontal * line.left[i];
 }
 
-// The least of the costs whose neighbours exist; of equal ones, the first of DC, vertical, horizontal.
+// The lowest cost among predictions whose neighbours exist; a tie goes to the first of DC, vertical,
+// horizontal.
 CU264_HD LineMode best_line(const LineCosts& costs, bool has_above, bool has_left) {
   LineMode mode = LineMode::dc;
   int least = costs.dc;
@@ -259,7 +261,7 @@ CU264_HD int luma_block_dc(const int (&above)[4], const int (&left)[4], bool has
   return 128;
 }
 
-// Leaves of a transformed luma block what its best prediction leaves. Returns the cost of that.
+// Subtracts the best prediction from a transformed luma block. Returns the cost of what remains.
 CU264_HD int predict_luma_block(int (&x)[16], const int (&above)[4], const int (&left)[4], bool has_above,
                                 bool has_left) {
   const int dc = luma_block_dc(above, left, has_above, has_left);

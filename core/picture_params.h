@@ -6,8 +6,8 @@
 
 namespace cu264::core {
 
-// Pictures have the idr_pic_id 0 and 1 in turn. One that follows a picture of its own idr_pic_id, because the
-// one between was left out, has this one instead.
+// Pictures take the idr_pic_id 0 and 1 in turn. If the picture in between was dropped and two with the same
+// idr_pic_id would follow one another, the second takes this one instead.
 inline constexpr int kIdrPicIdBehindGap = 2;
 
 struct PictureParams {
@@ -17,8 +17,8 @@ struct PictureParams {
   std::uint8_t qp = 26;         // SliceQP_Y, 0..51
   std::uint8_t idr_pic_id = 0;  // 0 to 2; differs from that of the picture before in its stream (H.264 7.4.3)
   bool deblock = true;  // whether decoders apply the loop filter; nothing is predicted from its result
-  // The last macroblock rows of the picture, whose QP is higher by one: so a picture has a QP with a
-  // fraction.
+  // The number of rows at the end of the picture whose QP is higher by one, which gives a picture a
+  // fractional QP.
   std::uint16_t raised_rows = 0;
 };
 

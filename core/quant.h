@@ -1,5 +1,5 @@
 // Quantisation and its inverse for flat scaling matrices (H.264 8.5.9 to 8.5.12; the forward direction is
-// ours). core/weighted_quant.h has what is different with other matrices.
+// ours). core/weighted_quant.h has what differs with other matrices.
 //
 // A level is worth the same step in the picture whatever its position: in "level units" (the coefficient
 // divided by the quantiser's step, transform norms included) squared error is the picture's squared error
@@ -53,8 +53,8 @@ struct Quantiser {
   int qp_per = 0;          // QP / 6
 };
 
-// This is added to a scaled value before its fraction is cut off, outside RDOQ: the limit between two levels
-// lies at 9/16 of a step.
+// What is added, outside RDOQ, to a scaled value before its fraction is cut off. It puts the limit between
+// two levels at 9/16 of a step.
 CU264_HD int level_rounding(int shift) {
   return 7 << (shift - 4);
 }
@@ -76,9 +76,9 @@ CU264_HD Quantiser make_quantiser(int qp) {
 inline constexpr int kLumaDcExtraShift = 2;
 inline constexpr int kChromaDcExtraShift = 1;
 
-// A DC coefficient as a scaled value that lacks four fractional bits, so that it fits in 32 bits with any
-// scaling list. The level is that of the whole product, because the limits between levels are multiples of
-// what is cut off.
+// A DC coefficient as a scaled value without its four lowest fractional bits, so that it fits in 32 bits with
+// any scaling list. The level is still exact, because the limits between levels are multiples of the part
+// that is cut off.
 inline constexpr int kDcBitsCut = 4;
 
 CU264_HD int scaled_dc(int magnitude, int multiplier) {
@@ -90,9 +90,8 @@ CU264_HD int quantise(int scaled, int shift, int rounding) {
   return level < kMaxLevel ? level : kMaxLevel;
 }
 
-// The quantiser of everything but RDOQ. What rounds to zero is decided apart from what rounds to the next
-// smaller level: the step from zero to one costs the most bits, and the more of them the higher the
-// frequency, for the run of zeros before it.
+// The quantiser outside RDOQ. It has a limit of its own for what becomes zero: the step from zero to one
+// costs the most bits, and it costs more at higher frequencies because of the run of zeros before it.
 struct DeadZone {
   int first_level;  // the smallest scaled value that becomes a level, at frequency 0, in 256ths of a step
   int rise;         // what is added with every frequency

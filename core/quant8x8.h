@@ -1,6 +1,6 @@
-// Quantisation of 8x8 blocks and its inverse (H.264 8.5.9, 8.5.13; the forward direction is ours). Levels are
-// worth the same step as those of 4x4 blocks, so that "level units" and the lambdas that follow from them are
-// common to both sizes (core/quant.h).
+// Quantisation of 8x8 blocks and its inverse (H.264 8.5.9, 8.5.13; the forward direction is ours). A level is
+// worth the same step as in a 4x4 block, so both sizes share "level units" and the lambdas that follow from
+// them (core/quant.h).
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ CU264_HD Quantiser8x8 make_quantiser8x8(int qp) {
   return q;
 }
 
-// The frequencies of an 8x8 block are half as far apart, so what is added with each is half as much.
+// The frequencies of an 8x8 block are half as far apart, so each adds half as much.
 inline constexpr DeadZone kDeadZoneLuma8x8 = {148, 4};
 
 // The counterpart of first_level_at for a position in an 8x8 block in raster order.

@@ -1,8 +1,8 @@
-// Rate models: the bits that the mode decision and RDOQ assign to each syntax element.
-// Decisions use the functions of a rate model and know nothing of the entropy coder behind it. There are two
-// with the same functions: CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2), and
-// CabacRate (core/cabac_rate.h) estimates what the CABAC coder will write, in fractions of a bit. The kernels
-// use them through encoder/cuda/search/warp_rate.cuh, which counts the same bits of a block with many lanes.
+// Rate models: the bits that the mode decision and RDOQ assign to each syntax element. Decisions use the
+// functions of a rate model and know nothing of the entropy coder behind it. There are two models with the
+// same functions: CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2), and CabacRate
+// (core/cabac_rate.h) estimates what the CABAC coder will write, in fractions of a bit. The kernels use them
+// through encoder/cuda/search/warp_rate.cuh, which counts the same bits of a block with many lanes.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct CavlcRate {
   CU264_HD_MEMBER int block_bits(const std::int16_t* levels, BlockCategory category, int nC) const {
     return cavlc_block_bits(levels, max_num_coeff(category), nC);
   }
-  // The same where the masks are known. Levels that are zero by the masks need not be zero in memory.
+  // The same where the masks are known. Levels that the masks show as zero need not be zero in memory.
   CU264_HD_MEMBER int block_bits(const std::int16_t* levels, LevelMasks masks, BlockCategory category,
                                  int nC) const {
     return cavlc_bits_of_masks(levels, masks, max_num_coeff(category), nC);

@@ -1,10 +1,10 @@
-// Rate-distortion-optimised quantisation of one block: levels that cost more than they are worth are lowered.
+// Rate-distortion-optimised quantisation of one block: it lowers levels that cost more than they are worth.
 //
 // Everything is in level units (core/quant.h), where the trade between squared error and bits does not depend
-// on the QP. The search starts from rounding to nearest and goes down the steepest slope, with bits from a
-// rate model (core/rate_model.h): of all levels the one whose next step towards zero saves most is lowered,
-// round by round; then the whole tail above some position may go. All steps of a round are independent, so
-// that a GPU takes them a lane each.
+// on the QP. The search is a steepest descent that starts from rounding to nearest and takes bits from a rate
+// model (core/rate_model.h). Each round lowers the level whose next step towards zero saves most; at the end
+// the whole tail above some position may go. All steps of a round are independent, so a GPU gives each a
+// lane.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace cu264::core {
 
-// Lambda per bit in squared level units with 16 fractional bits: a twentieth more than what mode decisions
-// pay, which is rd_lambda of core/cost.h over step^2. Found by measurement.
+// Lambda per bit in squared level units with 16 fractional bits: a twentieth more than mode decisions use,
+// which is rd_lambda of core/cost.h over step^2. The value was measured.
 inline constexpr std::int64_t kRdoqLambda = 5150;
 
 inline constexpr int kRdoqRounds = 12;
@@ -28,13 +28,13 @@ CU264_HD std::int32_t rdoq_value(std::int32_t scaled, int shift) {
   return scaled >> (shift - 8);
 }
 
-// Squared error grows by this when a level of this magnitude (1 or more) drops by one: (e + 1)^2 - e^2 for
-// what rounding left over, e.
+// How much the squared error grows when a level of this magnitude (1 or more) drops by one: (e + 1)^2 - e^2,
+// where e is the rounding error.
 CU264_HD std::int64_t rdoq_growth_of_step(std::int32_t value, int magnitude) {
   return 512 * (value - 256 * static_cast<std::int64_t>(magnitude)) + 65536;
 }
 
-// By how much more the next step of the same level makes it grow.
+// How much more it grows with the next step of the same level.
 inline constexpr int kRdoqGrowthOfGrowth = 2 * 65536;
 
 // The same when the level drops to zero: value^2 - (value - level)^2.
@@ -43,9 +43,10 @@ CU264_HD std::int64_t rdoq_growth_of_zero(std::int32_t value, int magnitude) {
   return level * (2 * static_cast<std::int64_t>(value) - level);
 }
 
-// Returns what a cut saves: what its bits cost, less the growth of the squared error, which is not negative.
-// It is worth it above 0. The levels that stay may take more bits than the whole block did, because their
-// contexts change; a cut that saves no bits is never worth it, and so a growth may be the largest Growth.
+// Returns what a cut saves: the cost of its bits less the growth of the squared error, which is never
+// negative. A cut pays if the result is above 0. The remaining levels may take more bits than the whole block
+// did, because their contexts change. A cut that saves no bits never pays, so the growth may be as large as
+// Growth allows.
 template <class Growth>
 CU264_HD Growth rdoq_saved_by_cut(int fewer_bits, Growth growth) {
   return static_cast<Growth>(kRdoqLambda) * (fewer_bits > 0 ? fewer_bits : 0) - growth;

@@ -1,5 +1,5 @@
-// In a stream with Intra_8x8: which of Intra_8x8 and Intra_4x4 are searched. Most macroblocks show by their
-// source and by what Intra_16x16 costs them which of the two would win, if any, before either search begins.
+// Which of Intra_8x8 and Intra_4x4 are searched in a stream with Intra_8x8. The source of most macroblocks
+// and their cost with Intra_16x16 show, before either search begins, which of the two would win, if any.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace cu264::core {
 
-// How much there is in a macroblock's source for the two transforms to code: twice the sums of satd4x4 and of
-// satd8x8 over its blocks, without the DC coefficients. Of noise the two are nearly the same. The more the
-// 4x4 blocks of an 8x8 block differ from one another, the larger the second becomes.
+// How much a macroblock's source gives the two transforms to code: twice the sums of satd4x4 and of satd8x8
+// over its blocks, without the DC coefficients. For noise the two are nearly the same. The more the 4x4
+// blocks of an 8x8 block differ from one another, the larger the second becomes.
 struct SourceActivity {
   int by4x4 = 0;
   int by8x8 = 0;
@@ -26,19 +26,20 @@ struct CostRange {
   CU264_HD_MEMBER bool excludes(std::uint32_t cost) const { return cost < least || cost > most; }
 };
 
-// These tell the sizes. Costs are those of Intra_16x16 by SATD in multiples of lambda, and ratios those of
-// SourceActivity in 64ths.
+// The rules that select the sizes. Costs are SATD costs of Intra_16x16 in multiples of lambda; ratios are
+// those of SourceActivity in 64ths.
 struct SizeRules {
-  // A macroblock that costs less has nothing to gain by the modes of I_NxN; noise, which no mode predicts,
-  // has less to gain.
+  // A macroblock that costs less gains nothing from the modes of I_NxN. Noise, which no mode predicts, gains
+  // less.
   int least;
-  int noise_ratio;  // from here on it is no noise
+  int noise_ratio;  // from here on it is not noise
   int least_of_noise;
-  // One with much detail, or of 4x4 blocks that have little in common, nearly always takes Intra_4x4.
+  // A macroblock with much detail, or with 4x4 blocks that have little in common, nearly always takes
+  // Intra_4x4.
   int most8x8;
   int edge_ratio;
   int most8x8_with_edges;
-  // One without either of them hardly ever takes Intra_4x4.
+  // A macroblock with neither hardly ever takes Intra_4x4.
   int plain_ratio;  // below it
   int least4x4_of_plain;
 };

@@ -1,4 +1,4 @@
-// The blocks that nC of a slot's block is derived from (H.264 9.2.1, 6.4.11.4).
+// The blocks from which nC of a slot's block is derived (H.264 9.2.1, 6.4.11.4).
 #pragma once
 
 #include <cstdint>

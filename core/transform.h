@@ -107,8 +107,8 @@ CU264_HD void hadamard8_1d(T& x0, T& x1, T& x2, T& x3, T& x4, T& x5, T& x6, T& x
   hadamard_1d(x4, x5, x6, x7);
 }
 
-// Transforms a residual to coefficients, in raster order and in place: columns first, so that a coder which
-// holds a column in each lane needs one transposition, as it does in the inverse.
+// Transforms a residual to coefficients, in raster order and in place: columns first, so that a coder that
+// holds a column in each lane needs one transposition, as in the inverse.
 template <class T>
 CU264_HD void forward_transform8x8(T (&x)[64]) {
   for (int i = 0; i < 8; ++i) {

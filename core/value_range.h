@@ -1,8 +1,8 @@
 // The ranges that H.264 8.5.10 to 8.5.13 demand of a stream: coefficients and all values of the inverse
 // transforms fit in 16 bits for 8-bit samples, and decoders rely on it. With scaling lists the step of a
-// position can be larger than the whole range, and levels can be clipped to kMaxLevel at single positions, so
-// that an inverse transform need not stay close to a residual. Therefore macroblocks are checked, and those
-// that leave the range become I_PCM (core/pcm_decision.h).
+// position can be larger than the whole range, and single levels can be clipped to kMaxLevel, so an inverse
+// transform may end up far from the residual. Therefore each macroblock is checked, and one that leaves the
+// range becomes I_PCM (core/pcm_decision.h).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ CU264_HD bool is_residual_value(int value) {
   return value >= kLeastResidualValue && value <= kMostResidualValue;
 }
 
-// A number for the templates of core/transform.h that remembers whether a sum on the way to it has left the
-// range. Differences inside a sum are seen too, which the standard does not ask for.
+// A number for the templates of core/transform.h that remembers whether an intermediate sum has left the
+// range. It also checks the differences inside a sum, which the standard does not require.
 struct RangedValue {
   int value = 0;
   bool left = false;
@@ -38,7 +38,7 @@ struct RangedValue {
 
 namespace ranged {
 
-// Fills `x`; returns whether a value leaves the range already. `sum`: of the magnitudes.
+// Fills `x` and adds up the magnitudes in `sum`. Returns whether a value is out of range already.
 template <int size>
 CU264_HD bool load(const std::int32_t (&values)[size], RangedValue (&x)[size], std::int64_t& sum) {
   bool left = false;
@@ -63,7 +63,7 @@ inline constexpr int kRoom = 64;  // for what halves lose by rounding, and for t
 }  // namespace ranged
 
 // The DC coefficients of a macroblock's blocks from the levels of a DC block, by hadamard(values) in place
-// and dequantise(value). Returns whether a value on the way leaves the range.
+// and dequantise(value). Returns whether an intermediate value leaves the range.
 template <int size, class Hadamard, class Dequantise>
 CU264_FLOW bool dc_leaves_range(const std::int32_t (&levels)[size], const Hadamard& hadamard,
                                 const Dequantise& dequantise, std::int32_t (&dc)[size]) {

@@ -1,14 +1,13 @@
 // Quantisation with scaling lists that are not flat (H.264 8.5.9): the weight w of a position multiplies its
 // step by w / 16. A level unit (core/quant.h) is then a position's own step, so dead zones and RDOQ weigh
-// errors by frequency, as the lists want it.
+// errors by frequency, as the lists intend.
 //
 // Everything fits in 32 bits for all weights from 1 to 255, QPs and residuals of 8-bit samples:
 // - The largest coefficients of a 4x4 block are 16, 36 and 24 times 255 by position class. With the weight 1
 //   the multipliers are 209712, 83888 and 129056 at most, and the products stay below 2^30.
 // - Those of an 8x8 block are up to 64 x 255, and the products would exceed 2^31. Therefore a scaled value
-// has
-//   one fractional bit less than with flat lists (kWeightedShift8x8).
-// - DC coefficients behind a Hadamard transform are up to sixteen times as large; see scaled_dc in
+//   has one fractional bit less than with flat lists (kWeightedShift8x8).
+// - DC coefficients after a Hadamard transform are up to sixteen times as large; see scaled_dc in
 //   core/quant.h.
 // - A level times its scale is below 2063 x 255 x 29 x 2^5 (4x4) and 2063 x 255 x 58 x 2^2 (8x8); levels that
 //   the quantiser gives are far below that where the shift is not 0.
