@@ -1,4 +1,4 @@
-// Device memory for as long as a test or a benchmark needs it.
+// Device memory that lasts as long as a test or a benchmark needs it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,8 @@ class DeviceArray {
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     check_cuda(cudaMemcpy(d_data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), "upload");
-    // A copy from pageable memory may end after it returns, and not all streams wait for the default one.
+    // A copy from pageable memory may still be under way when the call returns, and not all streams wait for
+    // the default stream.
     check_cuda(cudaStreamSynchronize(nullptr), "upload");
   }
   ~DeviceArray() { cudaFree(d_data_); }

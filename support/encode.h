@@ -9,7 +9,7 @@
 
 namespace cu264::test {
 
-// A Config with the profile baseline, for what is about CAVLC and the 4x4 transform.
+// A Config with the Baseline profile, for tests of CAVLC and the 4x4 transform.
 Config baseline_config();
 
 struct EncodedStream {

@@ -1,6 +1,6 @@
 // The arithmetic decoder of CABAC in I slices (H.264 9.3.1, 9.3.3.2), the inverse of core/cabac_encoder.h,
-// for RBSPs that may be hostile. It has read 9 bits more than the bins so far need: the last of these is the
-// bit that position() tells, and has the weight of 1 in the codeword's value and its range.
+// for RBSPs that may be hostile. It is always 9 bits ahead of what the bins so far need. The last of these
+// bits is at position(), and has the weight 1 in the codeword's value and its range.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace cu264::bitstream {
 // Reads a padded RBSP, and zeros past its end. Bits up to position() may be changed while it reads.
 class BinReader {
  public:
-  // `slice_qp` is SliceQP_Y, 0..51. A codeword must be begun before bins are read.
+  // `slice_qp` is SliceQP_Y, 0..51. Begin a codeword before reading bins.
   BinReader(const Bytes& padded, int slice_qp)
       : bytes_(padded.data()), size_(without_padding(padded).size()) {
     for (int context = 0; context < core::kCabacContexts; ++context)
@@ -69,7 +69,7 @@ class BinReader {
     return 0;
   }
 
-  // The codeword's value is at least that of its bins, and by less than this above it.
+  // The codeword's value is at least that of its bins, and exceeds it by less than this.
   int range() const { return range_; }
   // How far the value of a codeword that has ended lies above that of its bins: 0 or 1.
   int excess() const { return static_cast<int>(offset_ >> ahead_) - range_; }

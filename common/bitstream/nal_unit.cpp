@@ -40,7 +40,7 @@ NalUnits split_annexb(ByteSpan stream) {
 void append_nal(Bytes& out, int nal_ref_idc, int nal_unit_type, ByteSpan rbsp, bool long_start_code) {
   if (long_start_code) out.push_back(0);
   out.insert(out.end(), {0, 0, 1});
-  // Many units in one buffer must not make it grow by just one each time.
+  // The buffer must not grow by just one unit at a time when it takes many.
   if (const std::size_t size = out.size() + rbsp.size() + 1; size > out.capacity())
     out.reserve(std::max(size, 2 * out.capacity()));
   append_escaped(out, static_cast<std::uint8_t>((nal_ref_idc << 5) | nal_unit_type), rbsp);

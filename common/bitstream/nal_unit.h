@@ -43,15 +43,15 @@ struct NalUnits {
 NalUnits split_annexb(ByteSpan stream);
 
 // Says whether a unit that follows the slices of a picture begins the next access unit (7.4.1.2.3). Units of
-// types 14 to 18 do as well, but serve other decoders, and there are muxers that leave them after the
-// picture before.
+// types 14 to 18 do so too, but they serve other decoders, and some muxers leave them after the previous
+// picture.
 inline bool begins_access_unit(const NalUnit& nal) {
   return nal.type() >= kNalSei && nal.type() <= kNalDelimiter;
 }
 
 // Appends a start code, the NAL unit's header and the RBSP with emulation prevention. The long start code
 // (with zero_byte) belongs before parameter sets and before the first NAL unit of an access unit (B.1.2). An
-// RBSP that ends in its trailing bits never ends in a zero byte, so that no 03 is needed behind it.
+// RBSP that ends in its trailing bits never ends in a zero byte, so no 03 is needed after it.
 void append_nal(Bytes& out, int nal_ref_idc, int nal_unit_type, ByteSpan rbsp, bool long_start_code);
 
 }  // namespace cu264::bitstream

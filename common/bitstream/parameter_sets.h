@@ -1,7 +1,6 @@
 // Sequence and picture parameter sets and slice headers of all-intra streams of any profile up to High (H.264
-// 7.3.2, 7.3.3), as far as is needed to find the macroblocks of a slice. Streams that the library cannot
-// parse (inter pictures, fields, slice groups ..) are refused with an Error(bad_input) that names what was
-// found.
+// 7.3.2, 7.3.3), as far as it takes to find the macroblocks of a slice. An Error(bad_input) refuses streams
+// that the library cannot parse (inter pictures, fields, slice groups ..) and names what was found.
 #pragma once
 
 #include <array>
@@ -35,7 +34,7 @@ struct Pps {
   int pic_init_qp = 26;
 };
 
-// The fields by which the slices of one picture are told from those of the next (7.4.1.2.4).
+// The fields that tell the slices of one picture from those of the next (7.4.1.2.4).
 struct PictureIdentity {
   std::uint32_t pps_id = 0, frame_num = 0;
   bool reference = false, idr = false;

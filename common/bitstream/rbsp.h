@@ -9,9 +9,9 @@
 
 namespace cu264::bitstream {
 
-// The number of zero bytes after an RBSP. CodeReader never reads further in one block that begins inside the
-// RBSP: a block has 16 levels of at most 46 bits, coeff_token, total_zeros and 15 run_before, and the reader
-// reads ahead.
+// The number of zero bytes after an RBSP. CodeReader never reads further than this in one block that begins
+// inside the RBSP: a block has 16 levels of at most 46 bits, coeff_token, total_zeros and 15 run_before, and
+// the reader reads ahead.
 inline constexpr std::size_t kRbspPadding = 160;
 
 inline ByteSpan without_padding(const Bytes& padded) {

@@ -1,6 +1,6 @@
-// Kernels that the device makes ready while the kernel before them in their stream still runs: where many
-// short ones follow one another, that takes most of what each costs (programmatic dependent launch, compute
-// capability 9.0 and above; elsewhere kernels are launched as usual).
+// Kernels that the device prepares while the previous kernel of their stream still runs. Where many short
+// kernels follow one another, this hides most of the launch cost of each (programmatic dependent launch,
+// compute capability 9.0 and above; elsewhere kernels are launched as usual).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,8 +11,8 @@
 
 namespace cu264 {
 
-// A kernel that is launched early calls this before it touches memory. All that the kernels before it in the
-// stream have written is there when it returns.
+// A kernel that is launched early calls this before it touches memory. When it returns, everything that the
+// previous kernels of the stream have written is visible.
 __device__ __forceinline__ void wait_for_kernels_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");

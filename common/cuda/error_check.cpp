@@ -27,7 +27,7 @@ Error driver_too_old() {
 
 void check_cuda(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // so that a recoverable error is not reported again by a later call
+  cudaGetLastError();  // so that a later call does not report a recoverable error again
   const std::string cause = std::string(doing) + ": " + cudaGetErrorString(status);
   switch (status) {
     case cudaErrorInsufficientDriver:

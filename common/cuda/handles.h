@@ -12,8 +12,8 @@
 
 namespace cu264 {
 
-// Makes a device current, and restores the caller's device when it is destroyed. It drops an error that the
-// calling thread has left unread, which check_launch would take for one of the library's own.
+// Makes a device current, and restores the caller's device when it is destroyed. It discards an error that
+// the calling thread has not read, which check_launch would mistake for one of the library's own.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);
@@ -44,7 +44,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Returns whether the work that the event was recorded behind is done.
+// Returns whether the work before the event is done.
 inline bool has_happened(cudaEvent_t event) {
   const cudaError_t status = cudaEventQuery(event);
   if (status == cudaErrorNotReady) return false;
@@ -82,7 +82,7 @@ struct FreePinnedMemory {
 using DeviceAllocation = std::unique_ptr<void, FreeDeviceMemory>;
 using PinnedAllocation = std::unique_ptr<void, FreePinnedMemory>;
 
-// Both throw an Error(out_of_memory) that tells how much was wanted, and for a device how much is free.
+// Both throw an Error(out_of_memory) that says how much was wanted and, for a device, how much is free.
 DeviceAllocation allocate_device(std::size_t bytes, int device);
 PinnedAllocation allocate_pinned(std::size_t bytes);
 

@@ -23,8 +23,8 @@ struct Settings {
   }
 };
 
-// Sets the attribute to value(device), unless that was done for the kernel and the current device. A thread
-// that comes meanwhile waits, so that its launch finds what it needs.
+// Sets the attribute to value(device) unless that has been done for the kernel and the current device. A
+// thread that arrives meanwhile waits, so that its launch finds what it needs.
 template <class Value>
 void set_once(const void* kernel, cudaFuncAttribute attribute, const Value& value) {
   int device = 0;
@@ -37,7 +37,7 @@ void set_once(const void* kernel, cudaFuncAttribute attribute, const Value& valu
   settings.made.insert(setting);
 }
 
-// What the device has for a block, less what the kernel always takes.
+// What the device offers a block, less what the kernel always takes.
 int most_dynamic_bytes(const void* kernel, int device) {
   int most = 0;
   check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),

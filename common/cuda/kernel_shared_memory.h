@@ -1,18 +1,18 @@
-// What kernels may take of a multiprocessor's shared memory. CUDA keeps these settings with the kernel, for
-// all threads of the process. A launch that set what it needs itself would take from another thread's launch
-// what that needs, so each setting is made once for a kernel and a device, to a value that holds for every
-// launch. Nothing else sets attributes of kernels (scripts/check-layout).
+// How much of a multiprocessor's shared memory kernels may take. CUDA keeps these settings with the kernel,
+// for all threads of the process. If each launch made its own setting, it could undo the setting that another
+// thread's launch needs. So each setting is made once for a kernel and a device, with a value that suits
+// every launch. Nothing else sets attributes of kernels (scripts/check-layout).
 #pragma once
 
 namespace cu264 {
 
-// Launches of the kernel on the current device may take as much dynamic shared memory as the device has. It
-// changes nothing for those that take less. Any number of threads may call this at once; all but the first
-// calls are cheap.
+// Launches of the kernel on the current device may take as much dynamic shared memory as the device has.
+// Launches that take less are not affected. Any number of threads may call this at once; every call but the
+// first is cheap.
 void allow_shared_memory(const void* kernel);
 
 // The share of a multiprocessor's cache that the kernel wants as shared memory, in percent: the same in every
-// call. CUDA takes it as a hint, and gives a block the shared memory that it needs in any case.
+// call. CUDA takes it as a hint and always gives a block the shared memory that it needs.
 void prefer_shared_memory(const void* kernel, int percent);
 
 // Makes every setting again with the next call. cudaDeviceReset undoes them.

@@ -93,7 +93,8 @@ class Cache {
   }
 
  private:
-  // The smallest piece that is large enough. One of more than twice the bytes stays for who needs it.
+  // The smallest piece that is large enough. A piece of more than twice the bytes is left for a larger
+  // request.
   std::optional<Piece> find(std::size_t bytes, int device) {
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelf_of(device);

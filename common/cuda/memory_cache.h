@@ -1,6 +1,6 @@
-// Memory that outlives its owner. Device memory and above all page-locked memory take the driver milliseconds
-// to make, so what one owner gives back is kept for the next one. There is one cache for the process; any
-// thread may use it. What it keeps is bounded: beyond the bound the driver gets back the oldest first.
+// Memory that outlives its owner. The driver takes milliseconds to allocate device memory and longer for
+// page-locked memory, so what one owner gives back is kept for the next. The process has one cache, which any
+// thread may use. It keeps a bounded amount; beyond that it returns the oldest pieces to the driver first.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace cu264 {
 
-// Owns a piece of memory, and gives it back to the cache when it is destroyed. No work of a device may use
-// the memory any more by then.
+// Owns a piece of memory, and gives it back to the cache when it is destroyed. By then no device may still be
+// using the memory.
 class CachedMemory {
  public:
   CachedMemory() = default;
@@ -37,7 +37,7 @@ class CachedMemory {
 CachedMemory take_device(std::size_t bytes, int device);
 CachedMemory take_pinned(std::size_t bytes);
 
-// The bytes that a piece takes which was asked for with `bytes`, unless a larger one is at hand.
+// Returns the size of the piece that a request for `bytes` gets, unless a larger piece is kept.
 std::size_t piece_bytes(std::size_t bytes);
 
 struct MemoryCacheState {
@@ -48,7 +48,7 @@ struct MemoryCacheState {
 inline constexpr int kPinnedMemory = -1;  // in place of a device
 MemoryCacheState memory_cache_state(int device);
 
-// Gives all that the cache keeps to the driver.
+// Returns everything that the cache keeps to the driver.
 void release_memory_cache();
 
 }  // namespace cu264

@@ -1,4 +1,4 @@
-// The size of the current device, for kernels whose blocks take their work in turns.
+// The number of multiprocessors of the current device, for kernels whose blocks take turns at the work.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
 // Prefix sums within a warp and a thread block, of any associative operation. The scans over tiles build on
-// them, and the packer needs no others, because one thread block suffices for the groups of a slice.
+// them. The packer needs no other scan, because one thread block is enough for the groups of a slice.
 #pragma once
 
 #include <cstdint>
@@ -82,8 +82,8 @@ struct WarpTotals {
 };
 
 // Returns the sum over the threads before this one and stores the sum over all threads in `all`. Every warp
-// scans the totals of the warps for itself. Two calls with the same shared memory need another barrier
-// between them.
+// scans the warps' totals for itself. Two calls with the same shared memory need another barrier between
+// them.
 template <int kWarps, class T, class Operation>
 __device__ __forceinline__ T scan_threads(const T& value, const T& identity, T& all,
                                           WarpTotals<T, kWarps>& s_totals, Operation operation) {

@@ -58,7 +58,7 @@ __device__ __forceinline__ long long warp_sum(long long value) {
 __device__ __forceinline__ std::uint64_t warp_sum(std::uint64_t value) {
   return reduce_lanes(value, [](std::uint64_t a, std::uint64_t b) { return a + b; });
 }
-// The loop is not unrolled by force, because the search, which calls this, has to fit the instruction cache.
+// The loop is not forced to unroll, because the search, which calls this, has to fit the instruction cache.
 __device__ inline std::int64_t warp_min(std::int64_t value) {
   for (int step = 1; step < 32; step *= 2) {
     const std::int64_t other = __shfl_xor_sync(kAllLanes, value, step);
