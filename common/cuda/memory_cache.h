@@ -1,4 +1,4 @@
-// Memory that outlives its owner. The driver takes milliseconds to allocate device memory and longer for
+// Memory that outlives its owner. The driver takes milliseconds to allocate device memory and, above all,
 // page-locked memory, so what one owner gives back is kept for the next. The process has one cache, which any
 // thread may use. It keeps a bounded amount; beyond that it returns the oldest pieces to the driver first.
 #pragma once

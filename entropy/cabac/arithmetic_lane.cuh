@@ -1,10 +1,11 @@
-// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it: branch-free over decisions
-// with their signs and terminating bins; other items are rare. It gives the bits of core/cabac_encoder.h.
+// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it. It has no branches for
+// decisions, their signs and terminating bins; other items are rare. It produces the same bits as
+// core/cabac_encoder.h.
 //
-// `low` holds, from its lowest bit on, the nine bits of codILow that the range reaches, and above them
-// `bits` bits that are final except for a carry. Where there are 32 of them, a word may leave. The word
-// before it, which a carry may still reach, waits in `pending`; a carry through a whole word of ones goes on
-// in memory, which hardly ever happens.
+// `low` holds, from its lowest bit on, the nine bits of codILow that the range reaches, and above them `bits`
+// bits that are final except for a carry. Once there are 32 of these, a word may leave. The previous word,
+// which a carry may still reach, waits in `pending`. A carry through a whole word of ones continues in
+// memory, which hardly ever happens.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@
 
 namespace cu264::entropy {
 
-// The context behind the real ones is that of terminating bins: its state has a subrange of 2 and stays
-// (H.264 9.3.1.1, ctxIdx 276).
+// The context after the real ones is that of terminating bins. Its state has a subrange of 2 and never
+// changes (H.264 9.3.1.1, ctxIdx 276).
 inline constexpr int kTerminateContext = core::kCabacContexts;
 inline constexpr int kTerminateState = 2 * 63;
 
-// The one behind that is the context of bypass bins, whose state is read and stored, but never used.
+// The next one is the context of bypass bins. Its state is read and stored, but never used.
 inline constexpr int kBypassContext = kTerminateContext + 1;
 
 // A state as lanes keep it: valMPS lies where items have their bin.
@@ -37,7 +38,7 @@ struct ArithmeticShared {
   // Each lane has its states in a bank of its own, four contexts to a word.
   std::uint32_t states[core::kCabacContexts / 4 + 1][32];
 
-  // All lanes must call this, and __syncwarp() behind it.
+  // All lanes must call this, and then __syncwarp().
   __device__ void fill_rows(int lane) {
     for (int state = lane; state < core::kCabacStates; state += 32) {
       std::uint32_t ranges = 0;
@@ -92,14 +93,14 @@ class ArithmeticLane {
         d_end_(d_words + words) {}
 
   // Codes `count` items, a multiple of 8, aligned to 16 bytes. take_pcm(lane, macroblock) ends the codeword
-  // in front of an I_PCM macroblock's samples, aligns it and takes care of the samples; the next codeword
-  // begins behind it. With kRangeOnly only the states and the range go on.
+  // before an I_PCM macroblock's samples, aligns it and handles the samples; the next codeword begins after
+  // them. With kRangeOnly only the states and the range are kept up.
   template <bool kRangeOnly = false, class TakePcm>
   __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count, TakePcm& take_pcm) {
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_items);
     const std::uint32_t quads = count / 8;
-    // Loads are three steps ahead. The body is not repeated, because all of it is to stay in the instruction
-    // cache beside the search.
+    // Loads run three steps ahead. The body is not unrolled, so that it fits in the instruction cache
+    // together with the search.
     uint4 next = load(d_quads, 0, quads), second = load(d_quads, 1, quads), third = load(d_quads, 2, quads);
 #pragma unroll 1
     for (std::uint32_t at = 0; at < quads; ++at) {
@@ -116,14 +117,14 @@ class ArithmeticLane {
     }
   }
 
-  // Ends the codeword behind a terminating bin of 1 (9.3.4.5). Its last bit is rbsp_stop_one_bit or, before
+  // Ends the codeword after a terminating bin of 1 (9.3.4.5). Its last bit is rbsp_stop_one_bit or, before
   // I_PCM samples, a one that nobody reads.
   __device__ __forceinline__ void end_codeword() {
     cut_codeword();
     low_ |= 1;
     give_word<0>();
   }
-  // The same, but the last bit stays as it is.
+  // The same, but leaves the last bit as it is.
   __device__ __forceinline__ void leave_codeword() {
     cut_codeword();
     give_word<0>();
@@ -143,7 +144,7 @@ class ArithmeticLane {
     return range_;
   }
 
-  // Begins a piece of a string at d_words with the states that there are and low 0.
+  // Begins a piece of a string at d_words with the present states and low 0.
   __device__ __forceinline__ void begin_piece(std::uint32_t* d_words, std::uint32_t range) {
     d_next_ = d_words - 1;
     low_ = 0;
@@ -157,7 +158,7 @@ class ArithmeticLane {
     const auto left = static_cast<std::uint32_t>(d_next_ + 1 - d_words);  // words that have left
     return 32 * left + static_cast<std::uint32_t>(bits_);
   }
-  // Stores what is left of a piece with all of low. Returns the number of its bits without the nine of low
+  // Stores the rest of a piece, including all of low. Returns the number of its bits without the nine of low
   // that the range reaches.
   __device__ __forceinline__ std::uint32_t finish_piece(const std::uint32_t* d_words) {
     bits_ += kRangeBits;
@@ -165,7 +166,7 @@ class ArithmeticLane {
     return finish(d_words) - kRangeBits;
   }
 
-  // Stores what is left. Returns the number of the string's bits with its last one.
+  // Stores the rest. Returns the number of the string's bits, its final one included.
   __device__ __forceinline__ std::uint32_t finish(const std::uint32_t* d_words) {
     const std::uint32_t string_bits = bits_since(d_words);
     if (bits_ > 0) put_bits(0, 32 - bits_);
@@ -173,7 +174,7 @@ class ArithmeticLane {
     return string_bits;
   }
 
-  // Tells whether the string did not fit.
+  // Returns whether the string exceeded its room.
   __device__ __forceinline__ bool broken() const {
     return broken_;
   }
@@ -181,8 +182,8 @@ class ArithmeticLane {
  private:
   static constexpr int kRangeBits = 9;
   static constexpr std::uint32_t kFirstRange = 510;
-  // The most bits that `low` may have when a pair of items begins, which adds up to 16; a carry takes one
-  // more.
+  // The most bits that `low` may have when a pair of items begins. A pair adds up to 16, and a carry takes
+  // one more.
   static constexpr int kMostBits = 64 - kRangeBits - 16 - 1;
 
   static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {
@@ -198,7 +199,7 @@ class ArithmeticLane {
       code_pair<kRangeOnly, kBypass>(pairs[i], pairs[i] >> 16);
       if (!kRangeOnly && i < 3) make_room();
     }
-    // Lanes wait for each other wherever one of them stores, so they hardly ever do it more often than this.
+    // All lanes wait whenever one of them stores, so stores are hardly ever more frequent than this.
     if (!kRangeOnly) give_word<kRangeBits>();
   }
 
@@ -240,7 +241,7 @@ class ArithmeticLane {
   static __device__ __forceinline__ bool is_bypass(std::uint32_t item) {
     return (item & core::kPaddingItem) != 0;
   }
-  // The place of an item's state. Bits above the lower sixteen may be any.
+  // The place of an item's state. Bits above the lower sixteen may have any value.
   template <bool kBypass = false>
   __device__ __forceinline__ std::uint8_t* state_of(std::uint32_t item) const {
     constexpr std::uint32_t kPlace = (kBypassContext & ~3) << 5 | (kBypassContext & 3);
@@ -250,7 +251,7 @@ class ArithmeticLane {
   static __device__ __forceinline__ bool is_lps(std::uint32_t state, std::uint32_t item) {
     std::uint32_t lps = (state ^ item) & core::kItemBin;
 #if defined(__CUDA_ARCH__)
-    // Otherwise the compiler makes masks of the bit by shifts, where it could select.
+    // Without this the compiler builds masks from the bit by shifts where it could use a select.
     asm("" : "+r"(lps));
 #endif
     return lps != 0;
@@ -259,8 +260,8 @@ class ArithmeticLane {
     return __byte_perm(row.y, 0, lps ? 0x4441 : 0x4440);
   }
 
-  // Both states are read before the first is stored, so that the two reads overlap, and the states are
-  // finished before the ranges, which need them. What a pair adds to low has few bits.
+  // Both states are read before the first is stored, so that the two reads overlap. The states are finished
+  // before the ranges, which need them. A pair adds only a few bits to low.
   template <bool kRangeOnly, bool kBypass>
   __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
     std::uint8_t *const s_state0 = state_of<kBypass>(first), *const s_state1 = state_of<kBypass>(second);
@@ -304,9 +305,9 @@ class ArithmeticLane {
 #endif
   }
 
-  // Takes the range through a decision and the sign behind it, or through bypass bins. `ranges`: the range of
-  // the LPS in each quarter. Returns by how many bits low moves; `sum` moves by as many and gets what low
-  // gets.
+  // Takes the range through a decision and the sign after it, or through bypass bins. `ranges`: the range of
+  // the LPS in each quarter. Returns by how many bits low shifts; `sum` shifts by the same number, and what
+  // is added to low is added to `sum`.
   template <bool kRangeOnly, bool kBypass>
   __device__ __forceinline__ int code_range(std::uint32_t item, std::uint32_t ranges, bool lps,
                                             std::uint32_t& sum) {

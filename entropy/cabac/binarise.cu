@@ -1,6 +1,6 @@
 // Binarises a batch. In the first round a thread block takes a group of macroblocks, counts their items
-// (group_items.cuh), learns from the groups before it where its own begin, and writes them. In later rounds
-// blocks look for the groups whose items come then.
+// (group_items.cuh), learns from the preceding groups where its own items begin, and writes them. In later
+// rounds blocks look for the groups whose items fall into that round.
 #include "entropy/cabac/binarise.h"
 
 #include <cuda/atomic>
@@ -40,8 +40,8 @@ __device__ void add_to_record(StringRecord& record, const GroupItemsShared& s, i
   }
 }
 
-// Counts the segments that the group number `ticket` begins, whose items are [begin, begin + count) of the
-// slice, and notes whose they are. Returns the first segment of the slice. A warp calls this.
+// Counts the segments that begin in group number `ticket`, whose items are [begin, begin + count) of the
+// slice, and records the slice as their owner. Returns the first segment of the slice. A warp calls this.
 __device__ std::uint32_t begin_segments(const BinariseJob& job, std::uint32_t ticket, std::uint32_t slice,
                                         std::uint32_t begin, std::uint32_t count, std::uint32_t lane) {
   const std::uint32_t in_slice = job.pool.layout.segments_of(begin),
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
   __shared__ GroupItemsShared s;
   __shared__ std::uint32_t s_ticket, s_begin, s_first_segment;
   const int thread = static_cast<int>(threadIdx.x);
-  // Groups wait for those before them, which must have begun.
+  // A group waits for the groups before it, so those must have begun.
   if (thread == 0) {
     s_ticket = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*job.scratch.ticket)
                    .fetch_add(1, cuda::memory_order_relaxed);
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
   wait_for_kernels_before();
   if (job.pool.segments(job.round) == 0) return;
   const std::uint32_t groups = static_cast<std::uint32_t>(job.groups.groups()), lane = threadIdx.x % 32;
-  // Neighbours go to different blocks, because those of a round lie side by side.
+  // Neighbours go to different blocks, because the groups of a round lie side by side.
   for (std::uint32_t first = blockIdx.x; first < groups; first += 32 * gridDim.x) {
     const std::uint32_t own = first + lane * gridDim.x;
     GroupPlace place;

@@ -28,9 +28,9 @@ struct BinariseScratch {
 };
 BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_height, int slices);
 
-// Round 0 counts the items of all macroblocks and fills the records but for their bits. Each round writes the
-// items that it has in the pool, with padding after those of a slice up to a multiple of eight. Asynchronous
-// on `stream`. Throws cu264::Error if a launch is refused.
+// Round 0 counts the items of all macroblocks and fills the records except for their bits. Each round writes
+// its items to the pool and pads those of a slice to a multiple of eight. Asynchronous on `stream`. Throws
+// cu264::Error if a launch is refused.
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
                      const ItemPool& pool, std::uint32_t round, cudaStream_t stream);
 

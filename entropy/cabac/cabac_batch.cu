@@ -22,7 +22,7 @@ struct Scratch {
   void* chunks;
 };
 
-// Where the parts lie does not depend on how many pictures a batch has.
+// The positions of the parts do not depend on how many pictures a batch has.
 Scratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slices, std::uint8_t* d_stream) {
   const StringLayout strings = string_layout(pictures, mb_width, mb_height, slices);
   const std::size_t stream_bytes = cabac_stream_bytes(pictures, mb_width, mb_height, slices);

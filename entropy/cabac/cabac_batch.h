@@ -21,14 +21,13 @@ struct CabacMemory {
   std::uint8_t* stream = nullptr;  // cabac_stream_bytes(): what codes the chunks lies there at first
 };
 
-// The bytes for all batches of up to so many pictures.
+// The bytes for any batch of up to this many pictures.
 std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices);
 std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int slices);
 
-// `d_headers` is [picture][slice], without cabac_alignment_one_bit. PackedPicture tells all bits of the
-// slices as residual_bits. `layout`, for tests, must not take more room than the one that is chosen; it
-// decides about speed, and the bytes are the same. Asynchronous on `stream`. Throws cu264::Error if a launch
-// is refused.
+// `d_headers` is [picture][slice], without cabac_alignment_one_bit. PackedPicture reports all bits of the
+// slices as residual_bits. `layout`, for tests, must not need more room than the default one; it affects
+// speed but not the bytes. Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
 void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                   const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                   const PoolLayout* layout = nullptr);

@@ -13,7 +13,7 @@ using core::CodedPictureView;
 using core::MacroblockKind;
 using core::MacroblockRecord;
 
-// Ends the codeword, and begins the next one behind the samples (9.3.1.2).
+// Ends the codeword, and begins the next one after the samples (9.3.1.2).
 void put_pcm_samples(core::CabacEncoder& encoder, const CodedPictureView& picture, int mb_x, int mb_y) {
   encoder.finish();
   for (int c = 0; c < 3; ++c) {

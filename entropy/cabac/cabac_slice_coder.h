@@ -1,5 +1,5 @@
-// Codes one slice of a picture with CABAC to its RBSP: slice header, macroblock layers, trailing bits (H.264
-// 7.3.2.8, 7.3.4).
+// Codes one slice of a picture with CABAC into its RBSP: slice header, macroblock layers, trailing bits
+// (H.264 7.3.2.8, 7.3.4).
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace cu264::entropy {
 
-// More bytes than so many macroblocks can take. At its worst a macroblock that CAVLC codes in 3200 bits has
-// 384 levels with 16 decisions and 12 bypass bins each. Decisions cost at most 1.32 bits on average, whatever
-// they are (a unit test finds this maximum), and I_PCM takes less.
+// Returns more bytes than this many macroblocks can take. At worst a macroblock that CAVLC codes in 3200 bits
+// has 384 levels with 16 decisions and 12 bypass bins each. Decisions cost at most 1.32 bits on average,
+// whatever they are (a unit test finds this maximum), and I_PCM takes less.
 std::size_t max_cabac_slice_rbsp_bytes(int macroblocks);
 
 // Writes the RBSP to `bytes` and returns its size. `slice_qp` is SliceQP_Y, as in `header`. Throws

@@ -1,20 +1,24 @@
-// The arithmetic coder parallel inside a slice (docs/cabac.md): the items of a slice are cut into chunks of
-// equal number, and a lane codes a chunk. A round does this to the segments that the pool holds.
+// The arithmetic coder, parallel inside a slice (docs/cabac.md). The items of a slice are cut into chunks of
+// equal length, and each lane codes one chunk. A round does this for the segments that the pool holds.
 //
-//   sort_bins     the bins of each context, in their order, segment by segment, and a table for walk_states
-//   walk_states   the states of all contexts at the beginning of each chunk
-//   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
-//                 after the kWarmUpItems before, begun with any range
-//   place_pieces  codes chunks again whose range is not that after the chunk before; tells where pieces lie
+// clang-format off
+//   sort_bins     sorts the bins of each context, in their order, segment by segment, and makes a table for
+//                 walk_states
+//   walk_states   finds the states of all contexts at the beginning of each chunk
+//   code_chunks   codes the piece of the string that a chunk gives if low is 0 at its beginning. To find the
+//                 chunk's range, it starts kWarmUpItems earlier with an arbitrary range
+//   place_pieces  codes chunks again whose range is not the one after the previous chunk, and finds where the
+//                 pieces lie
 //   join_pieces   adds up the pieces, and puts the samples of I_PCM macroblocks and the codewords after them
 //                 in their places
+// clang-format on
 //
-// Each I_PCM macroblock ends a codeword. The first codeword that a piece has a part of overlaps the pieces
-// before it. Those after I_PCM macroblocks of the chunk begin at whole bytes of the piece, which has no
-// samples.
+// Each I_PCM macroblock ends a codeword. A piece begins in the middle of a codeword, which overlaps the
+// preceding pieces. Codewords after the chunk's I_PCM macroblocks begin at whole bytes of the piece, which
+// does not contain the samples.
 //
-// Where a round ends within a slice, the next one goes on with the states after its bins, the range after
-// its last chunk, and the bits that pieces have after the end of the last.
+// Where a round ends within a slice, the next one continues with the states after its bins, the range after
+// its last chunk, and the bits that its pieces have beyond the end of the last chunk.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -35,19 +39,19 @@
 
 namespace cu264::entropy {
 
-// The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
-// their end after them.
+// The bins of a segment are stored context by context and, within a context, chunk by chunk. That makes this
+// many runs; one more entry holds the end of the last.
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
 inline constexpr int kRunStride = kSegmentRuns + 8;
 
-// Contexts, and that of terminating bins, four to a row.
+// The contexts, including that of terminating bins, four to a row.
 inline constexpr int kContextRows = core::kCabacContexts / 4 + 1;
 
 // Entries of core::state_after_run, by state and run.
 inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
 static_assert(kStateTableBytes % 16 == 0);
 
-// Words of a piece beyond eight bits an item: a guard in front, and the end of the codeword.
+// Words of a piece in addition to eight bits an item: a guard in front, and the end of the codeword.
 inline constexpr int kPieceGuardWords = 4, kPieceEndWords = 4;
 
 // The bits of low that the range reaches, which a piece ends with and the next one overlaps.
@@ -68,11 +72,11 @@ struct alignas(16) ChunkRecord {
   }
 };
 
-// What the coder of a chunk tells of an I_PCM macroblock.
+// What the coder of a chunk reports about an I_PCM macroblock.
 struct alignas(16) PcmRecord {
   std::uint32_t chunk = 0;           // of all of the batch, counted from 1; 0: none has been coded yet
   std::uint32_t before = 0;          // I_PCM macroblocks of the chunk before this one
-  std::uint32_t begin = 0, end = 0;  // bits of the piece: of the codeword behind the samples
+  std::uint32_t begin = 0, end = 0;  // bits of the piece: of the codeword after the samples
 };
 
 CU264_HD std::uint32_t piece_words(const PoolLayout& pool) {
@@ -94,7 +98,7 @@ struct ChunkMemory {
   ChunkRecord* records = nullptr;   // [chunk]
   PcmRecord* pcm = nullptr;         // [picture][mb], where they are I_PCM
   std::uint8_t* after = nullptr;    // core::state_after_run, for all
-  // By the parity of the round that reads them: the states of all contexts after the round before.
+  // By the parity of the round that reads them: the states of all contexts after the previous round.
   std::uint8_t* carried = nullptr;
 };
 
@@ -114,7 +118,7 @@ struct SliceChunks {
   std::uint32_t in_slice = 0;  // the first of them
   std::uint32_t in_round = 0;
   std::uint32_t count = 0;
-  bool ends = false;  // the slice has no others behind them
+  bool ends = false;  // the slice has no more after them
 
   // Tells whether an earlier round coded the chunk before the first.
   CU264_HD_MEMBER bool continues() const { return in_slice > 0; }
@@ -160,7 +164,7 @@ struct ChunkJob {
   CU264_HD_MEMBER std::uint32_t* piece_at(std::uint32_t chunk) const {
     return memory.pieces + static_cast<std::size_t>(chunk) * piece_words(pool.layout) + kPieceGuardWords;
   }
-  // Records of I_PCM, [mb] of the slice's picture, and how they name a chunk of the round.
+  // The I_PCM records, [mb] of the slice's picture, and how they refer to a chunk of the round.
   CU264_HD_MEMBER PcmRecord* pcm_of(std::uint32_t slice) const {
     const auto picture = static_cast<std::ptrdiff_t>(slice) / batch.slices;
     return memory.pcm + picture * batch.macroblocks_per_picture();
@@ -168,7 +172,7 @@ struct ChunkJob {
   CU264_HD_MEMBER std::uint32_t pcm_chunk(std::uint32_t chunk) const {
     return pool.first_segment(round) * kChunksPerSegment + chunk + 1;
   }
-  // The states of a slice's contexts after the round before, and where those after this round go.
+  // The states of a slice's contexts after the previous round, and where this round stores its own.
   CU264_HD_MEMBER const std::uint8_t* carried_in() const {
     return memory.carried + round % 2 * core::kCabacContexts;
   }

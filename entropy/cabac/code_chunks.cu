@@ -1,6 +1,7 @@
-// Codes chunks, a lane each, as if each began a string: with low 0, from the states of walk_states and a
-// range that is likely the true one. place_pieces compares it with the range after the chunk before, from
-// the first chunk on, whose range is given, and codes again where they differ, until they do nowhere.
+// Codes chunks, one per lane, as if each began a string: with low 0, the states of walk_states and a range
+// that is likely to be right. place_pieces then compares each chunk's range with the range after the previous
+// chunk, starting from the first chunk, whose range is known. It codes chunks again until the ranges agree
+// everywhere.
 #include <algorithm>
 
 #include "common/cuda/early_launch.cuh"
@@ -17,13 +18,13 @@ namespace {
 
 constexpr int kCodeThreads = 32, kPlaceThreads = 256;
 
-// The warps of a block that code chunks again, as many as shared memory has room for.
+// The number of warps in a block that code chunks again: as many as shared memory has room for.
 constexpr int kAgainWarps = 4;
 
-// A piece has room for whatever its items make.
+// A piece has room for anything that its items can produce.
 using ChunkLane = ArithmeticLane<false>;
 
-// Where the range alone goes on, I_PCM has nothing to be done.
+// Where only the range is tracked, I_PCM needs nothing.
 struct NoPcm {};
 
 // Ends codewords in a chunk and begins others, for I_PCM macroblocks whose samples join_pcm puts between
@@ -55,7 +56,7 @@ struct CutPiece {
   }
 };
 
-// Codes a chunk. `known_range`: its range, or 0 to take that after the items before.
+// Codes a chunk. `known_range`: its range, or 0 to take the range after the preceding items.
 __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int lane, const UsedChunk& chunk,
                            std::uint32_t known_range) {
   const PoolLayout& pool = job.pool.layout;
@@ -101,7 +102,8 @@ __device__ std::uint32_t range_before(const ChunkJob& job, std::uint32_t slice, 
                               : 0;
 }
 
-// Tells whether the i-th of a slice's chunks was coded with another range than that after the chunk before.
+// Returns whether the i-th chunk of a slice was coded with a range other than the one after the previous
+// chunk.
 __device__ bool is_wrong(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                          std::uint32_t i) {
   const std::uint32_t range = range_before(job, slice, chunks, i);
@@ -115,8 +117,8 @@ struct AgainShared {
   std::uint32_t counts[kPlaceThreads / 32];  // by warp
 };
 
-// Finds the first chunks of a slice from `begin` on that were coded with a wrong range, as many as are coded
-// at once. Returns their number, or more. All threads call this.
+// Finds the first chunks of a slice from `begin` on that were coded with a wrong range, as many as can be
+// coded at once. Returns their number, or a larger one if there are more. All threads call this.
 __device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
                                     const SliceChunks& chunks, std::uint32_t begin) {
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -139,8 +141,8 @@ __device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared& s, std::ui
   return found;
 }
 
-// Codes chunks of a slice again until none has another range than that after the chunk before. Each time
-// the first of them becomes right. All threads call this.
+// Codes chunks of a slice again until each has the range after the previous chunk. Every pass puts at least
+// the first wrong one right. All threads call this.
 __device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
                            const SliceChunks& chunks) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
@@ -161,7 +163,8 @@ __device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t sl
   }
 }
 
-// The words of a string that pieces of so many bits reach, and the end of the codeword after them.
+// Returns how many words of a string are reached by pieces of this many bits and by the end of the codeword
+// after them.
 __device__ std::uint32_t words_reached(std::uint64_t bits) {
   return static_cast<std::uint32_t>((bits + kLowBits) / 32 + 1);
 }
@@ -182,9 +185,9 @@ __device__ void clear_string(const ChunkJob& job, std::uint32_t slice, std::uint
   }
 }
 
-// Ends the string of a slice, whose pieces have `bits` bits. The codeword ends with two bits more, the last
-// of which is rbsp_stop_one_bit (H.264 9.3.4.5). No bits of pieces lie after it, so that a one where the
-// pieces' sum has a zero makes it a one.
+// Ends the string of a slice whose pieces have `bits` bits. The codeword ends with two more bits, the last of
+// which is rbsp_stop_one_bit (H.264 9.3.4.5). No piece has bits after it, so if the pieces' sum has a zero
+// there, adding a one makes it a one.
 __device__ void end_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                            std::uint32_t bits) {
   const std::uint32_t last = bits + 1, in_round = chunks.in_round + chunks.count - 1;
@@ -193,7 +196,7 @@ __device__ void end_string(const ChunkJob& job, std::uint32_t slice, const Slice
   job.records[slice].bits = last + 1;
 }
 
-// Leaves to the next round what it goes on with.
+// Stores what the next round continues with.
 __device__ void leave_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                              std::uint32_t bits) {
   StringRecord& record = job.records[slice];

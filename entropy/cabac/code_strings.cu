@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__
   record.broken = coder.broken() ? 1 : 0;
 }
 
-// More slices a warp take fewer instructions and leave more room to the search, fewer take less time: one
-// takes four fifths of the time of 32.
+// With more slices a warp, coding takes fewer instructions and leaves more room to the search; with fewer it
+// takes less time. One slice a warp takes four fifths of the time of 32.
 int lanes_log2(std::size_t slices) {
   constexpr std::size_t kWarps = 16;
   int log2 = 0;

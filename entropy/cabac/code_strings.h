@@ -1,5 +1,5 @@
-// The arithmetic coder of CABAC on the GPU, serial: a lane codes a whole slice. The encoder codes in chunks
-// (chunk_job.h); benchmarks and tests measure that by this.
+// CABAC's arithmetic coder on the GPU in serial form: one lane codes a whole slice. The encoder codes in
+// chunks (chunk_job.h); benchmarks and tests compare that with this.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,10 +12,10 @@
 
 namespace cu264::entropy {
 
-// Codes all slices, whose items the pool must hold in round 0 (launch_binarise). Of the batch it reads its
-// shape, its parameters and, for I_PCM, its source pictures. Few lanes of a warp code a slice each where
-// there are few slices, many where there are many; `lanes`, a power of two up to 32, decides otherwise.
-// Asynchronous on `stream`. Throws cu264::Error if the launch is refused.
+// Codes all slices, whose items the pool must hold in round 0 (launch_binarise). From the batch it reads the
+// shape, the parameters and, for I_PCM, the source pictures. The more slices there are, the more lanes of a
+// warp code one each; `lanes`, a power of two up to 32, overrides that number. Asynchronous on `stream`.
+// Throws cu264::Error if the launch is refused.
 void launch_code_strings(const core::BatchView& batch, const ItemPool& pool, StringRecord* d_records,
                          std::uint32_t* d_strings, cudaStream_t stream, int lanes = 0);
 

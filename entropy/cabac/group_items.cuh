@@ -1,12 +1,15 @@
-// The items of a group of macroblocks, which a thread block makes in three steps:
-//   list    each lane lists blocks that the coded_block_pattern of one macroblock has, each warp those of so
-//           many levels; many come first, so that the lanes of a warp have equally much to do in the next
-//           steps
-//   count   each lane counts the items of listed blocks, or of a quarter of an 8x8 block, and each lane of
-//   the first warp before that those in
-//           front of the residual of one macroblock; the places of all items in the group then follow
-//   put     in the same way, they are written to shared memory, from where they are stored in pieces of
-//           sixteen bytes
+// The items of a group of macroblocks. A thread block makes them in three steps:
+//
+// clang-format off
+//   list   Each lane lists the blocks that the coded_block_pattern of one macroblock has. Each warp lists those
+//          of a certain number of levels. Blocks with many levels come first, so that the lanes of a warp have
+//          equal work in the next steps.
+//   count  Each lane counts the items of listed blocks, or of quarters of 8x8 blocks. Before that, each lane of
+//          the first warp counts the items before the residual of one macroblock. The places of all items in
+//          the group follow from these counts.
+//   put    In the same way the items are written to shared memory, and from there to the pool, sixteen bytes
+//          at a time.
+// clang-format on
 #pragma once
 
 #include <cuda_runtime.h>
@@ -31,13 +34,13 @@ namespace cu264::entropy {
 
 inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 
-// A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix with
-// the sign; two flags tell of its place. So a macroblock has fewer items than this.
+// A level takes one decision for its first bin and up to kAbsLevelPrefix - 1 more, four items for its suffix
+// and sign, and two flags for its position. So a macroblock has fewer items than this.
 inline constexpr int kStringItems = static_cast<int>(kMostMacroblockItems);
 static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
-  alignas(16) std::uint16_t string[kStringItems + 16];  // two of them may be read beyond the items
+  alignas(16) std::uint16_t string[kStringItems + 16];  // up to two may be read beyond the items
   alignas(32) std::uint8_t levels[kItemWarps * StagedLevels::kWarpBytes];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
@@ -47,8 +50,8 @@ struct GroupItemsShared {
   std::uint32_t flags[kGroup];                                // which blocks have levels, by slot
   std::uint32_t left_flags[kGroup], above_flags[kGroup];      // coded_block_flag by slot
   std::uint16_t header_items[kGroup];
-  // By part of an 8x8 block, then of other blocks, and position: what is added to the first context of
-  // significant_coeff_flag, and above four bits to that of last_significant_coeff_flag.
+  // By part of an 8x8 block (other blocks come after these) and by position. The four low bits are added to
+  // the first context of significant_coeff_flag, the bits above to that of last_significant_coeff_flag.
   std::uint8_t incs[core::kParts8x8 + 1][core::kLevelsPerBlock];
   core::MacroblockKind kinds[kGroup];
   int listed, rows_taken;
@@ -78,7 +81,7 @@ class GroupItems {
 
   __device__ int macroblocks() const { return group_.end - group_.first; }
 
-  // All threads call this. Behind it, `places` and `begins` are those of macroblocks in the group.
+  // All threads call this. After it, `places` and `begins` refer to macroblocks of the group.
   __device__ void count() {
     auto* const s_places = reinterpret_cast<std::uint32_t*>(s_.places);
     for (int i = thread_; i < core::kBlocksPerMacroblock * kGroup / 2; i += kItemThreads) s_places[i] = 0;
@@ -105,10 +108,10 @@ class GroupItems {
     __syncthreads();
   }
 
-  // Writes those of the group's items that a round has in the pool, and as many of padding behind them that
-  // their number is a multiple of eight if `ends_slice`. Behind the next barrier, s_begin tells where the
-  // first of them is in its slice, and window() what the pool holds of the slice: the first warp finds that
-  // while the others begin. All threads call this.
+  // Writes the group's items that belong to this round's pool. If `ends_slice`, it adds padding up to a
+  // multiple of eight. After the next barrier s_begin tells where in its slice the first of them lies, and
+  // window() which part of the slice the pool holds: the first warp finds these while the others begin. All
+  // threads call this.
   template <class Window>
   __device__ void put(bool ends_slice, const std::uint32_t& s_begin, const Window& window) {
     const int mbs = macroblocks();
@@ -131,9 +134,9 @@ class GroupItems {
   }
 
  private:
-  // Passes the listed blocks to take(exists, listed), 32 to a warp, all of whose lanes call it. Warps take
-  // the next ones when they are done, because the first of them has more to do and the first blocks of the
-  // list take longer.
+  // Passes the listed blocks to take(exists, listed), 32 to a warp; all lanes of the warp call it. A warp
+  // that is done takes the next 32, because the first warp has more to do and the first blocks of the list
+  // take longer.
   template <class Take>
   __device__ void take_rows(const Take& take) {
     const int listed = s_.listed;
@@ -149,7 +152,7 @@ class GroupItems {
   }
 
   // Lists the blocks of the lane's macroblock and stores what they depend on. Each warp lists some of the
-  // classes.
+  // classes of blocks.
   __device__ void list() {
     const int warp = thread_ / 32;
     SlotClasses classes{};
@@ -169,7 +172,8 @@ class GroupItems {
     if (thread_ == 0) s_.listed = listed;
   }
 
-  // The levels of listed blocks, which are counted soon: a warp would wait for those of each row otherwise.
+  // Prefetches the levels of listed blocks, which are counted soon. Otherwise a warp would wait for those of
+  // each row.
   __device__ void prefetch_levels() const {
 #if defined(__CUDA_ARCH__)
     for (int i = thread_; i < s_.listed; i += kItemThreads) {
@@ -186,8 +190,8 @@ class GroupItems {
                         s_items);
   }
 
-  // The items are written to memory that is not in use yet: counting them takes other instructions, which
-  // are not in the cache.
+  // The items are written to memory that is not in use yet, because counting them would take other
+  // instructions, which are not in the cache.
   __device__ void count_headers() {
     static_assert(kGroup * kMostHeaderItems <= kStringItems);
     std::uint32_t items = 0, bins = 0;
@@ -247,9 +251,9 @@ class GroupItems {
     return 63 - __clzll(static_cast<long long>(nonzero));
   }
 
-  // Counts the items of coded_block_flag and the levels and stores their number and the mask of the levels.
-  // The significance map of an 8x8 block counts as of its last part. Returns the number of bins. All lanes of
-  // a warp call this.
+  // Counts the items of coded_block_flag and the levels, and stores their number and the mask of the levels.
+  // The significance map of an 8x8 block counts towards its last part. Returns the number of bins. All lanes
+  // of a warp call this.
   __device__ std::uint32_t count_block(bool exists, int m, int slot) {
     const bool large = exists && is_large(m, slot);
     core::CabacItemCounter counter;
@@ -295,7 +299,7 @@ class GroupItems {
     if (lane_ == 0) s_.begins[0] = 0;
   }
 
-  // The lane's macroblock: what is in front of the residual, and end_of_slice_flag.
+  // Puts what precedes the residual of the lane's macroblock, and its end_of_slice_flag.
   __device__ void put_header(std::uint16_t* s_first, int first, int end) {
     if (lane_ >= first && lane_ < end) {
       write_own_header(s_first + s_.begins[lane_]);
@@ -305,8 +309,8 @@ class GroupItems {
     __syncwarp();
   }
 
-  // Puts a block, or a part of an 8x8 block: its part of the significance map and its levels, which lie
-  // apart. All lanes of a warp call this.
+  // Puts a block, or a part of an 8x8 block: its part of the significance map and its levels, which are not
+  // adjacent. All lanes of a warp call this.
   __device__ void put_block(const StagedLevels& staged, std::uint16_t* s_first, bool exists, int m,
                             int slot) {
     const bool large = exists && is_large(m, slot);
@@ -350,8 +354,8 @@ class GroupItems {
     core::put_abs_levels(writer, staged, nonzero, abs_level, core::greater_limit(category), state);
   }
 
-  // The state of levels behind those of higher parts of an 8x8 block, whose lanes follow. All lanes of a warp
-  // call this.
+  // Returns the state of levels after the higher parts of an 8x8 block, which the following lanes hold. All
+  // lanes of a warp call this.
   static __device__ core::AbsLevelState levels_above(const BlockLevels& levels, std::uint32_t nonzero,
                                                      int part) {
     const int greater = nonzero != 0 ? greater_levels(levels) : 0;
@@ -374,8 +378,8 @@ class GroupItems {
     });
   }
 
-  // Stores `count` items of the string, the first one as item `begin` of the slice, and padding behind them,
-  // as far as they lie in the window, which begins and ends at multiples of eight.
+  // Stores `count` items of the string, the first one as item `begin` of the slice, and the padding after
+  // them, as far as they lie in the window. The window begins and ends at multiples of eight.
   __device__ void store(const PoolWindow& window, std::uint32_t begin, std::uint32_t count,
                         std::uint32_t padding) const {
     const auto* const s_pairs = reinterpret_cast<const std::uint32_t*>(s_.string);

@@ -1,4 +1,4 @@
-// The items in front of the residual of a macroblock, which one lane writes.
+// The items before the residual of a macroblock, which one lane writes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace cu264::entropy {
 
-// The most items in front of the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
+// The most items before the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
 // intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
 inline constexpr int kMostHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
 
@@ -27,8 +27,8 @@ struct MacroblockRecords {
         above(mb - group.slice_first >= batch.mb_width ? own - batch.mb_width : nullptr) {}
 };
 
-// Writes the items in front of the residual of macroblock `mb` of its picture, and returns where they end.
-// Not inlined, so that there is one copy in the instruction cache.
+// Writes the items before the residual of macroblock `mb` of its picture, and returns where they end. Not
+// inlined, so that the instruction cache holds one copy.
 __device__ __noinline__ std::uint16_t* write_header(const core::MacroblockRecord* own, bool qp_changed,
                                                     const core::MacroblockRecord* left,
                                                     const core::MacroblockRecord* above, int mb,

@@ -1,5 +1,6 @@
 // Counts the items and bins of a block's levels from sums over all of them, two levels in an instruction. The
-// result is that of put_cabac_levels and put_cabac_levels_8x8 (core/cabac_block.h) with a CabacItemCounter.
+// result equals that of put_cabac_levels and put_cabac_levels_8x8 (core/cabac_block.h) with a
+// CabacItemCounter.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ __device__ __forceinline__ std::uint32_t nonzero_levels(const std::int16_t* d_le
   return nonzero & 0xffff;
 }
 
-// Counts what levels above the prefix take beyond their prefix and one bin for the sign.
+// Counts what levels above the prefix take in addition to their prefix and one bin for the sign.
 template <class Levels>
 __device__ inline void count_suffixes(const Levels& levels, std::uint32_t nonzero,
                                       core::CabacItemCounter& counter) {
@@ -56,7 +57,7 @@ __device__ inline void count_suffixes(const Levels& levels, std::uint32_t nonzer
   }
 }
 
-// The length of a block depends on these, of 16 levels.
+// What the length of a block of 16 levels depends on.
 struct LevelSums {
   std::uint32_t nonzero = 0;  // bit i stands for level 2 i, bit 16 + i for level 2 i + 1
   std::uint32_t sums = 0;     // of magnitudes up to the prefix, of even and of odd levels
@@ -104,7 +105,7 @@ __device__ __forceinline__ void count_flags(int last, int count, int end, core::
   counter.bins += static_cast<std::uint32_t>(flags);
 }
 
-// `levels` is indexed by k, and `nonzero` their mask; others are not read.
+// `levels` is indexed by k. Levels that are not in the mask `nonzero` are not read.
 template <class Levels>
 __device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const Levels& levels,
                                                  std::uint32_t nonzero, core::CabacItemCounter& counter) {

@@ -7,8 +7,8 @@
 namespace cu264::entropy {
 namespace {
 
-// Small chunks take less time, large ones fewer instructions for their beginnings and less memory. This is
-// for a batch of so many macroblocks.
+// Small chunks take less time; large ones take less memory and fewer instructions for their beginnings.
+// Chosen for a batch of this many macroblocks.
 constexpr std::size_t kMostOfSmallBatch = 32768;
 ChunkShape suitable_shape(std::size_t macroblocks) {
   if (macroblocks <= kMostOfSmallBatch) return {10, 3};
@@ -19,10 +19,10 @@ ChunkShape suitable_shape(std::size_t macroblocks) {
 constexpr int kSmallestChunks = 10, kLargestChunks = 12;  // items, as powers of two
 
 // Natural pictures have about 200 items a macroblock at QP 27, and 500 at 2 bits a sample. The pool of a
-// single picture is larger, because rounds for which nothing is left cost a small batch most.
+// single picture is larger, because empty rounds cost a small batch most.
 constexpr std::size_t kMacroblockItems = 512, kMacroblockItemsOfOnePicture = 2736;
 
-// Smaller chunks are not worth having fewer items than this in a round.
+// It is not worth having fewer items than this in a round for the sake of smaller chunks.
 constexpr std::size_t kFewestMacroblockItems = 400;
 
 std::size_t segment_items(const ChunkShape& shape) {
@@ -69,7 +69,7 @@ PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::s
                     slice_count = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(slices);
   const ChunkShape shape = suitable_shape(all);
   const std::size_t items = std::max(all * kMacroblockItems, picture * kMacroblockItemsOfOnePicture);
-  // Each slice has a segment at least.
+  // Each slice has at least one segment.
   const std::size_t segments = std::max(items / segment_items(shape) + 1, slice_count);
   PoolRoom room{segments * segment_items(shape), stream_bytes};
   if (all <= kMostOfSmallBatch) {

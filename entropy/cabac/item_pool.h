@@ -1,11 +1,11 @@
 // The items of a batch in device memory. An item is a step of the arithmetic coder (core/cabac_item.h).
 //
-// Items are cut into chunks of equal number, and eight chunks are a segment. Each slice begins with a
-// segment, and its segments follow those of the slice before, so that all segments of a batch are numbered.
-// The pool holds a part of them: the first round of a batch makes and codes the items of the first segments,
-// the next round those that follow, and so on, wherever that cuts a slice. How many segments a batch has
-// depends on its pictures, and only the device knows. So as many rounds are launched as any pictures could
-// take, and those for which nothing is left end at once.
+// Items are cut into chunks of equal length, and eight chunks make a segment. Each slice begins a new
+// segment, and its segments follow those of the previous slice, so all segments of a batch are numbered
+// consecutively. The pool holds a part of them: the first round of a batch makes and codes the items of the
+// first segments, the next round those that follow, and so on, wherever that cuts a slice. How many segments
+// a batch has depends on its pictures, and only the device knows. So the host launches as many rounds as any
+// pictures could need, and rounds with nothing left to do end at once.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,21 @@ namespace cu264::entropy {
 
 inline constexpr int kChunksPerSegment = 8;
 
-// The coder of a chunk begins so many items before it. Two ranges that are not equal are so after that many
-// items but for one time in ten thousand.
+// The coder of a chunk begins this many items before it. After that many items two ranges that began unequal
+// have become equal in all but one case in ten thousand.
 inline constexpr int kWarmUpItems = 512;
 
 // No macroblock has more items (group_items.cuh).
 inline constexpr std::uint32_t kMostMacroblockItems = 8192;
 
-// The blocks of a kernel on a multiprocessor in a round, of `most`. Few batches have anything left for late
-// rounds, and the kernels of those that have nothing end sooner with fewer blocks.
+// Returns how many blocks a kernel has on a multiprocessor in a round, at most `most`. Few batches have
+// anything left for late rounds, and a kernel with nothing to do ends sooner if it has fewer blocks.
 CU264_HD unsigned blocks_in_round(unsigned most, std::uint32_t round) {
   constexpr std::uint32_t kLateRound = 4;
   return round < kLateRound || most < 4 ? most : most / 4;
 }
 
-// How a batch is cut; benchmarks and tests choose others than the best.
+// How a batch is cut. Benchmarks and tests also choose cuts that are not the best.
 struct ChunkShape {
   int items_log2 = 0;  // items of a chunk, 10 to 12
   int lanes_log2 = 0;  // chunks of a warp, 0 to 5
@@ -52,7 +52,7 @@ struct PoolLayout {
   }
   CU264_HD_MEMBER std::uint32_t chunks() const { return segments * kChunksPerSegment; }
   CU264_HD_MEMBER std::uint32_t rounds() const { return (most_segments + segments - 1) / segments; }
-  // With the last items of the round before.
+  // Includes the last items of the previous round.
   CU264_HD_MEMBER std::size_t items() const {
     return kWarmUpItems + static_cast<std::size_t>(segments) * segment_items();
   }
@@ -64,14 +64,14 @@ PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint3
 // The most segments that a batch can have, whatever the shape of its chunks.
 std::uint32_t most_segments(const StringLayout& strings);
 
-// The memory that batches of one encoder share: for items, and for what codes their chunks (chunk_job.h).
+// The memory that batches of one encoder share: for items, and for the coding of their chunks (chunk_job.h).
 struct PoolRoom {
   std::size_t items = 0;
   std::size_t chunk_bytes = 0;
 };
 
-// Returns the room for batches of up to so many pictures. What codes the chunks may lie in `stream_bytes` of
-// memory; it takes more only where pictures are few.
+// Returns the room for batches of up to this many pictures. The memory that codes the chunks may reuse the
+// `stream_bytes` of the stream; more is needed only where there are few pictures.
 PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes);
 
 // Returns the layout for a batch: the fewer pictures, the more items each may have in a round.
@@ -90,7 +90,7 @@ struct ItemPool {
     if (all <= first) return 0;
     return all - first < layout.segments ? all - first : layout.segments;
   }
-  // Where the items of a round's segment lie. The kWarmUpItems before are those of the segment before.
+  // Where the items of a round's segment lie. The kWarmUpItems before them belong to the previous segment.
   CU264_HD_MEMBER std::uint16_t* items_of(std::uint32_t segment) const {
     return items + kWarmUpItems + static_cast<std::size_t>(segment) * layout.segment_items();
   }

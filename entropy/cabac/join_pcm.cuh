@@ -1,5 +1,5 @@
-// Puts the samples of I_PCM macroblocks into the strings, and behind them the codewords that the chunks began
-// there. A warp looks for I_PCM among 32 macroblocks.
+// Puts the samples of I_PCM macroblocks into the strings, and after them the codewords that the chunks began
+// there. Each warp looks for I_PCM in 32 macroblocks.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,12 @@ __device__ inline void add_samples(const ChunkJob& job, std::uint32_t* d_words, 
 __device__ inline void join_samples(const ChunkJob& job, const SliceSpan& span, std::uint32_t slice, int mb,
                                     int lane) {
   const PcmRecord own = job.pcm_of(slice)[mb];
-  // Others come in another round.
+  // Others belong to another round.
   const std::uint32_t in_round = own.chunk - job.pcm_chunk(0);
   if (own.chunk == 0 || in_round >= job.pool.layout.chunks()) return;
   const ChunkRecord& chunk = job.memory.records[in_round];
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
-  // The string's bits behind those of the piece, which lacks the alignment and the samples.
+  // How far the string is ahead of the piece, which lacks the alignment and the samples.
   const std::uint64_t first = core::next_byte_boundary(chunk.position + chunk.front_bits),
                       moved = first - core::next_byte_boundary(chunk.front_bits);
   const auto samples = static_cast<std::uint32_t>(own.begin + moved) + own.before * kPcmSampleBits;

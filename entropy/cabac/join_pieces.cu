@@ -1,5 +1,5 @@
 // Adds up the pieces of each slice, which overlap by nine bits and carry into each other. A warp adds a piece
-// (core/bit_sum.h), or the part of it in front of I_PCM samples, and then what I_PCM macroblocks have.
+// (core/bit_sum.h), or the part of it before I_PCM samples, and then the share of the I_PCM macroblocks.
 #include <algorithm>
 
 #include "common/cuda/early_launch.cuh"
@@ -21,7 +21,7 @@ __device__ void join_piece(const ChunkJob& job, const UsedChunk& chunk, std::uin
   add_bits(d_words, record.position, job.piece_at(chunk.in_round), 0,
            has_pcm ? record.front_bits : record.bits + kLowBits, lane);
   if (!has_pcm || lane != 0) return;
-  // A codeword ends with a one (H.264 9.3.4.5), behind which no piece has bits.
+  // A codeword ends with a one (H.264 9.3.4.5), and no piece has bits after it.
   const std::uint32_t last = record.position + record.front_bits - 1;
   const SliceChunks chunks = job.chunks_here(chunk.slice);
   if (sum_bit(job, chunk.slice, chunks, chunk.in_round, record.front_bits - 1) != 0) return;

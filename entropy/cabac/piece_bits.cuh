@@ -8,8 +8,8 @@
 
 namespace cu264::entropy {
 
-// Bit `at` of the codeword that a piece begins with a part of, without the carry into it. The pieces before
-// may reach it. `chunks` are those of the slice.
+// Returns bit `at` of the codeword in which a piece begins, without the carry into it. Earlier pieces may
+// reach it too. `chunks` are those of the slice.
 __device__ inline std::uint32_t sum_bit(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                                         std::uint32_t in_round, std::uint32_t at) {
   const auto own_bit = [&] { return job.piece_at(in_round)[at / 32] >> (31 - at % 32) & 1; };
@@ -31,7 +31,7 @@ __device__ inline void add_bits(std::uint32_t* d_words, std::uint32_t position, 
     return atomicAdd(d_words + at, value) + value < value;
   };
   const std::uint32_t first = begin / 32, words = (end + 31) / 32;
-  // A word of the piece without the bits that are not to be added.
+  // A word of the piece without the bits that must not be added.
   const auto word = [&](std::uint32_t i) {
     std::uint32_t bits = d_piece[i];
     if (i == first) bits &= ~0u >> begin % 32;

@@ -1,5 +1,5 @@
-// A warp whose lanes hold one macroblock each lists the slots that its coded_block_pattern has, by the number
-// of their levels.
+// A warp whose lanes hold one macroblock each lists the slots that are coded by coded_block_pattern, sorted
+// by their number of levels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,9 +26,9 @@ struct ListedSlot {
   __device__ __forceinline__ int slot() const { return static_cast<int>(entry & 31); }
 };
 
-// Slots of a macroblock in the order in which they are listed: those of 8x8 blocks, which stand for their
-// four parts (core/cabac_block.h), so that a warp's row has all of a block, then others from many levels to
-// none.
+// The order in which the slots of a macroblock are listed. First come those of 8x8 blocks, which stand for
+// their four parts (core/cabac_block.h), so that a warp's row holds all of a block; then the others, from
+// many levels to none.
 struct SlotClasses {
   static constexpr int kCount = 5;
   std::uint32_t slots[kCount];
@@ -45,7 +45,7 @@ __device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord
   return {{large, nonzero & many, nonzero & some & ~many, nonzero & ~some, coded & ~nonzero}};
 }
 
-// Writes the entries of every kWarps-th class from class `warp` on, and returns how many there are of all.
+// Writes the entries of every kWarps-th class from class `warp` on, and returns the number of all entries.
 // All lanes must call this.
 template <int kWarps>
 __device__ __forceinline__ int list_slots(const SlotClasses& classes, int warp, int lane,

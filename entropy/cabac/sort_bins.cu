@@ -16,8 +16,8 @@ namespace {
 constexpr int kThreads = 32 * kChunksPerSegment;
 constexpr std::uint32_t kContexts = core::kCabacContexts;
 
-// Places of a chunk's bins by context, of all chunks of the segment. Items that are no decisions count as a
-// context of their own, whose bins go nowhere.
+// Places of a chunk's bins by context, of all chunks of the segment. Items that are not decisions count as a
+// context of their own, whose bins are not stored.
 using Places = std::uint32_t[kChunksPerSegment][kContexts + 1];
 
 // Items of the other kinds have larger contexts than decisions.
@@ -50,7 +50,7 @@ __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int la
     return i < span.count / 8 ? d_quads[i] : uint4{kPair, kPair, kPair, kPair};
   };
   const auto first = static_cast<std::uint32_t>(lane);
-  // Loads are two steps ahead.
+  // Loads run two steps ahead.
   uint4 next = quad_at(first), second = quad_at(first + 32);
   for (std::uint32_t i = first; i < span.count / 8; i += 32) {
     const uint4 quad = next;
@@ -63,7 +63,7 @@ __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int la
 }
 
 // Turns counts into places and stores where runs begin, and the sums of contexts, which lie `sum_stride`
-// apart. Returns the number of all bins. All threads call this.
+// apart. Returns the total number of bins. All threads call this.
 __device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, std::uint16_t* d_sums,
                                      std::uint32_t sum_stride) {
   __shared__ WarpTotals<std::uint32_t, kChunksPerSegment> s_totals;
@@ -93,7 +93,7 @@ __device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, st
 }
 
 // `s_next`: by context, where its next bin goes. `s_peers`: zeros, for the lanes that have a context. Items
-// are loaded while those before are put.
+// are loaded while the previous ones are stored.
 __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint32_t* s_peers,
                          std::uint8_t* s_bins, int lane) {
   constexpr std::uint32_t kAtOnce = 8;  // loads of a lane that overlap
@@ -107,7 +107,7 @@ __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint3
   };
   const auto put = [&](std::uint32_t item) {
     const std::uint32_t context = context_of(item);
-    // With __match_any_sync, which tells the same, sorting takes half as long again.
+    // With __match_any_sync, which gives the same answer, sorting takes half as long again.
     atomicOr(&s_peers[context], 1u << lane);
     __syncwarp();
     const std::uint32_t peers = s_peers[context];
@@ -143,7 +143,7 @@ __device__ void store_bins(const std::uint8_t* s_bins, std::uint32_t count, std:
   }
 }
 
-// The table of walk_states, which would take each of its blocks as long as its bins do.
+// Makes the table of walk_states here, because there it would take each block as long as its bins do.
 __device__ void make_state_table(std::uint8_t* d_after) {
   for (int i = static_cast<int>(threadIdx.x); i < kStateTableBytes; i += kThreads) {
     d_after[i] = static_cast<std::uint8_t>(core::state_after_run(i / core::kBinRuns, i % core::kBinRuns));

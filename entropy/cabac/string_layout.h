@@ -14,7 +14,7 @@ namespace cu264::entropy {
 // macroblocks that the adaptive contexts of CABAC code worse, and as much for the first ones of a slice.
 inline constexpr int kStringWordsPerMacroblock = 128, kStringWordsToAdapt = 288;
 
-// Words in front of a string. The coder stores into the last of them a word that is always zero.
+// Words before a string. The coder stores a word that is always zero in the last of them.
 inline constexpr int kStringGuardWords = 4;
 
 struct StringLayout {
@@ -26,7 +26,7 @@ struct StringLayout {
   CU264_HD_MEMBER std::size_t string_of(std::size_t slice) const {
     return slice * (string_words + kStringGuardWords) + kStringGuardWords;
   }
-  // A string that goes on in another round may reach into the guard after it.
+  // A string that continues in another round may reach into the guard after it.
   CU264_HD_MEMBER std::size_t all_words() const {
     return slice_count() * (string_words + kStringGuardWords) + kStringGuardWords;
   }
@@ -46,16 +46,16 @@ CU264_HD StringLayout string_layout(const core::BatchView& batch) {
   return string_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
 }
 
-// The stages know this of a slice.
+// What the stages know about a slice.
 struct alignas(16) StringRecord {
   std::uint32_t items = 0;
   std::uint32_t bins = 0;    // of the arithmetic coder, for cabac_zero_words
-  std::uint32_t bits = 0;    // of the string so far, in the end with the last one, rbsp_stop_one_bit
+  std::uint32_t bits = 0;    // of the string so far; in the end with its final one, rbsp_stop_one_bit
   std::uint32_t broken = 0;  // the string is longer than its room; its bits are not valid
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
   std::uint32_t first_segment = 0;                 // of the batch's (item_pool.h)
-  // What a round leaves to the next one where the slice goes on: the range after its last chunk and, by the
-  // parity of the round that reads it, the bits that its pieces have after their end (chunk_job.h).
+  // What a round leaves to the next where the slice continues: the range after its last chunk and, by the
+  // parity of the round that reads them, the bits that its pieces have beyond their end (chunk_job.h).
   std::uint32_t last_range = 0;
   std::uint32_t tails[2] = {};
 };

@@ -1,7 +1,7 @@
 // Finds the states of all contexts at the beginning of each chunk. A lane takes one context of one segment:
-// it finds the state at the beginning of the segment from the bins before (core/cabac_replay.h) and replays
-// the segment's. The lanes of a warp take the same context of 32 segments, which has about as many bins in
-// each.
+// it finds the state at the beginning of the segment from the preceding bins (core/cabac_replay.h) and
+// replays those of the segment. The lanes of a warp take the same context of 32 segments, which has about as
+// many bins in each.
 #include <algorithm>
 
 #include "common/cuda/early_launch.cuh"
@@ -13,8 +13,8 @@
 namespace cu264::entropy {
 namespace {
 
-// A thread block takes so many contexts, one in each warp. Contexts differ much in their numbers of bins, and
-// the room of warps that are done is free only when all of the block are.
+// A thread block takes this many contexts, one in each warp. Contexts differ widely in their number of bins,
+// and finished warps give up their room only when the whole block has finished.
 constexpr int kBlockContexts = 4, kThreads = 32 * kBlockContexts;
 constexpr std::uint32_t kContextGroups = (core::kCabacContexts + kBlockContexts - 1) / kBlockContexts;
 
@@ -28,8 +28,8 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
 }
 
 // Passes `count` bins of a segment from bin `begin` on to take(run), up to kBinsAtOnce at a time. `first` and
-// `second` are the word of the first of them and the one after it. Lanes with about as many bins stay
-// together, wherever in a word theirs begin.
+// `second` are the word of the first of them and the one after it. Lanes with similar numbers of bins stay
+// together, wherever in a word their bins begin.
 template <class Take>
 __device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t first,
                                           std::uint32_t second, std::uint32_t begin, std::uint32_t count,

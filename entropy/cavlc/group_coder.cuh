@@ -1,15 +1,17 @@
 // A warp codes a group of macroblocks in four steps:
-//   list    each lane lists the blocks of one macroblock that are not empty, those with many levels first, so
-//           that blocks with equally many levels are coded together
-//   survey  each lane computes the header of its macroblock and the nC of its blocks, while the first levels
-//           are being copied
-//   code    each lane codes listed blocks
-//   join    each lane moves listed blocks to the positions that a scan of the lengths gives
-//   (group_string.cuh);
-//           if the group has too many bits for that, each lane writes one macroblock (group_writer.cuh)
 //
-// Where there are so few groups that each can have a thread block, all warps of the block `code` together,
-// as a team, and the first of them does the other steps.
+// clang-format off
+//   list    Each lane lists the blocks of one macroblock that are not empty. Blocks with many levels come
+//           first, so that blocks with equally many levels are coded together.
+//   survey  Each lane computes the header of its macroblock and the nC of its blocks, while the first levels
+//           are being copied.
+//   code    Each lane codes listed blocks.
+//   join    Each lane moves listed blocks to the positions that a scan of the lengths gives (group_string.cuh).
+//           If the group has too many bits for that, each lane writes one macroblock (group_writer.cuh).
+// clang-format on
+//
+// Where there are so few groups that each can have a thread block, all warps of the block `code` together, as
+// a team, and the first of them does the other steps.
 //
 // A SymbolTransform may replace symbols of the group with others whose codes have the same length
 // (encoder/cuda/cipher_transform.cuh). NoSymbolTransform shows its interface.
