@@ -53,7 +53,7 @@ class WindowReader {
   __device__ __forceinline__ bool failed() const { return position_ > 8 * size_; }
 
  private:
-  // Bytes behind the end are zero.
+  // Bytes beyond the end are zero.
   __device__ std::uint32_t load(std::uint64_t word) const {
     if (4 * word + 4 <= size_)
       return __byte_perm(__ldg(reinterpret_cast<const std::uint32_t*>(d_stream_) + word), 0, 0x0123);

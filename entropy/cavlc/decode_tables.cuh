@@ -14,8 +14,8 @@ namespace cu264::cavlc {
 
 struct DecodeTables {
   // Entries are symbol << 5 | number of bits, or 0 if there is no such code. No coeff_token of the first
-  // three columns has more than three bits behind its first one bit; the index is the number of zeros before
-  // it and these bits. The fourth column has six bits.
+  // three columns has more than three bits after its first one bit; the index is the number of zeros before
+  // that bit, followed by these bits. The fourth column has six bits.
   std::uint16_t token[3][16 * 8];
   std::uint16_t long_token[64];
   // The same in a byte, symbol << 4 | number of bits, by the next nine bits. Rows are TotalCoeff from 1.

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint32_t word = threadIdx.x; 32 * word < bits; word += kThreads) d_words[word] = s.string[word];
 }
 
-// 32 bits of a tile from position `bit` on. Bits behind its last word are zero.
+// 32 bits of a tile from position `bit` on. Bits beyond its last word are zero.
 __device__ std::uint32_t word_at(const Tiles& tiles, std::uint64_t tile, std::uint32_t bit) {
   const std::uint32_t* const d_words = tiles.words + tile * kTileWords;
   const std::uint32_t bits = tiles.bits[tile], word = bit / 32;
@@ -160,8 +160,8 @@ __device__ std::uint32_t word_at(const Tiles& tiles, std::uint64_t tile, std::ui
   return __funnelshift_l(low, high, bit % 32);
 }
 
-// A word of the stream is written by the tile in which it ends. A tile before the last one has a bit for each
-// of its blocks at least, so that no word has bits of more than two tiles.
+// A word of the stream is written by the tile in which it ends. Every tile but the last has at least one bit
+// for each of its blocks, so no word has bits of more than two tiles.
 static_assert(kThreads >= 32);
 
 __global__ void __launch_bounds__(kThreads)

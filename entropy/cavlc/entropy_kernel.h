@@ -1,5 +1,5 @@
-// Kernels that can take the place of launch_code (code_batch.h). Through this interface the papers' kernels
-// come to the encoder, which may also have them from a library that it does not link.
+// Kernels that can take the place of launch_code (code_batch.h). Through this interface the encoder uses the
+// papers' kernels, which may also come from a library that it does not link.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct EntropyKernel {
   // refused.
   void (*launch)(const core::BatchView& batch, const CodeScratch& scratch, void* own, const GroupBits& bits,
                  CUstream_st* stream);
-  // Does all of this but the joining of blocks, and returns the codes of the blocks, which lie in `own`. Null
-  // if the kernels leave other codes.
+  // Does all of this except joining the blocks, and returns the blocks' codes, which lie in `own`. Null if
+  // the kernels leave other codes.
   BlockCodes (*launch_blocks)(const core::BatchView& batch, const CodeScratch& scratch, void* own,
                               CUstream_st* stream) = nullptr;
 };

@@ -61,7 +61,7 @@ struct GroupShared {
   union {
     alignas(32) std::uint8_t levels[LevelCopies::kWarpBytes];
     struct {
-      alignas(32) std::uint32_t string[kStringWords + 8];  // writes at its end touch a few words behind it
+      alignas(32) std::uint32_t string[kStringWords + 8];  // writes at its end touch a few words beyond it
       std::uint16_t starts[kGroup * kLengthWords];         // where every fourth slot begins in the string
     } joined;
   };

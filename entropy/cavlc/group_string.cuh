@@ -169,8 +169,8 @@ class GroupString {
     }
     return (suspect & kZeroByteBits) != 0 && look_for_zeros(words);
   }
-  // Looks more closely after a byte of zeros was found in the lane's words. Up to seven zeros may come
-  // before that byte, in the word in front.
+  // Looks more closely after a byte of zeros was found in the lane's words. Up to seven zeros may come before
+  // that byte, in the preceding word.
   __device__ __noinline__ bool look_for_zeros(int words) const {
     for (int word = 4 * lane_; word < words; word += 4 * 32) {
       for (int i = max(word - 1, 0); i < word + 4; ++i) {

@@ -146,8 +146,8 @@ class GroupWriter {
         static_cast<std::uint8_t>(min(__shfl_sync(kAllLanes, zeros_last, group_.end - group_.first - 1), 31));
   }
 
-  // Writes a group that holds I_PCM macroblocks. Such groups are rare, so that simple code is better than
-  // fast code.
+  // Writes a group that holds I_PCM macroblocks. Such groups are rare, so simple code is better than fast
+  // code.
   template <class Put>
   __device__ __forceinline__ void write_parts(GroupRecord& record, const MacroblockLane& mb, int length,
                                               const Put& put) {

@@ -1,4 +1,4 @@
-// Codes one slice of a picture to its RBSP: slice header, macroblock layers, trailing bits (H.264 7.3.2.8).
+// Codes one slice of a picture into its RBSP: slice header, macroblock layers, trailing bits (H.264 7.3.2.8).
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct SliceStats {
   std::uint64_t bins = 0;           // of CABAC; 0 with CAVLC
 };
 
-// The most bytes that code_slice writes for so many macroblocks: the encoder keeps each macroblock within
+// The most bytes that code_slice writes for this many macroblocks: the encoder keeps each macroblock within
 // 3200 bits (H.264 A.3.1), and I_PCM takes at most 9 + 7 + 3072 bits.
 std::size_t max_slice_rbsp_bytes(int macroblocks);
 
 void put_slice_header(core::SliceHeaderBits header, core::BitWriter& writer);
 
-// `header_bits` holds the slice header right-aligned, `header_length` bits of it; bits beyond 64 are zeros in
-// front. The writer ends byte-aligned.
+// `header_bits` holds the slice header, `header_length` bits, right-aligned; where it has more than 64 bits,
+// the leading ones are zeros. The writer ends byte-aligned.
 void code_slice(const core::CodedPictureView& picture, int slice, std::uint64_t header_bits,
                 int header_length, core::BitWriter& writer, SliceStats& stats);
 

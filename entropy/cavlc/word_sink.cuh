@@ -74,7 +74,7 @@ struct BitQueue {
   __device__ __forceinline__ std::uint32_t rest() const { return left_aligned(bits, count); }
 };
 
-// A queue of up to 64 bits, right-aligned. Any code of a level fits behind 36 bits.
+// A queue of up to 64 bits, right-aligned. Any code of a level fits after 36 bits.
 struct WideQueue {
   std::uint32_t high = 0, low = 0;  // the low `count` bits are in use
   int count = 0;
@@ -140,7 +140,7 @@ struct HeaderBits {
     words[2] = words[2] << count | bits;
     length += count;
   }
-  // The number of bits in words[i], 0 to 32, and of the bits in front of it.
+  // The number of bits in words[i], 0 to 32, and of the bits before it.
   __device__ __forceinline__ int length_of(int i) const {
     return max(0, min(length - 32 * (kWords - 1 - i), 32));
   }

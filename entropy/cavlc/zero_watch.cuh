@@ -7,7 +7,7 @@
 
 namespace cu264::entropy {
 
-// Sets bit 7 of each byte of `word` that is zero and precedes a byte of at most 1; `next` is the word behind
+// Sets bit 7 of each byte of `word` that is zero and precedes a byte of at most 1; `next` is the word after
 // it. The other bits of the result are undefined. A run of kEscapeZeros zeros holds either two whole bytes,
 // or one whole byte and seven bits on either side.
 __device__ __forceinline__ std::uint32_t zero_bytes(std::uint32_t word, std::uint32_t next) {
@@ -16,8 +16,8 @@ __device__ __forceinline__ std::uint32_t zero_bytes(std::uint32_t word, std::uin
 }
 inline constexpr std::uint32_t kZeroByteBits = 0x80808080u;
 
-// Examines words one after another. Bits that must not count are passed as ones, and a word of ones is
-// passed behind the last word.
+// Examines words one after another. Bits that must not count are passed as ones, and a word of ones is passed
+// after the last word.
 struct ZeroWatch {
   std::uint32_t before = ~0u, last = ~0u;
   bool found = false;

@@ -6,10 +6,10 @@
 namespace cu264::entropy {
 
 // Returns whether one of the bytes that `own` completes may need an escape; `before` is the preceding group
-// of the slice. Such a byte and the two bytes in front of it are 24 bits, and all but the last two of these
-// are zeros (kEscapeZeros). The last bit belongs to `own`. Therefore the zeros lie in `own`, or begin in
-// `before` and end in `own`, or, if `own` has only the last two bits, lie in `before`. If `before` has 23
-// bits or more, no zero lies further ahead.
+// of the slice. Such a byte and the two bytes before it are 24 bits, and all but the last two of these are
+// zeros (kEscapeZeros). The last bit belongs to `own`. Therefore the zeros lie in `own`, or begin in `before`
+// and end in `own`, or, if `own` has only the last two bits, lie in `before`. If `before` has 23 bits or
+// more, no zero lies further back.
 CU264_HD bool may_hold_escapes(const GroupRecord& before, const GroupRecord& own) {
   return own.may_escape != 0 || before.may_escape != 0 || before.before < 23 ||
          before.zeros_last + own.zeros_first >= kEscapeZeros;

@@ -8,7 +8,7 @@
 
 namespace cu264::entropy {
 
-// Returns the 32 bits at `offset` of a string of `length` bits that is surrounded by zeros. The bits behind
+// Returns the 32 bits at `offset` of a string of `length` bits that is surrounded by zeros. The bits beyond
 // the end in its last word are ignored. There are no branches, so that the loads of several words overlap.
 __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int length, int offset) {
   const int word = offset >> 5;
@@ -51,8 +51,8 @@ class GroupPayload {
     return static_cast<int>(is_first() ? own_.position : own_.position & 7);
   }
 
-  // Returns the four bytes from the i-th on; bytes in front of the RBSP are zero. Bytes in front of the
-  // group are right as far back as the preceding group reaches, which is not all zeros.
+  // Returns the four bytes from the i-th on; bytes before the RBSP are zero. Bytes before the group are
+  // correct as far back as the preceding group reaches, which is not all zeros.
   __device__ __forceinline__ std::uint32_t word_at(int i) const {
     const int offset = 8 * i - lead();
     std::uint32_t word = bits_of(job_, own_, offset);
@@ -68,7 +68,7 @@ class GroupPayload {
       const GroupOffset before = d_own_[-1];
       return bits_of(job_, before, offset + static_cast<int>(own_.position - before.position));
     }
-    // The header's bits beyond 64 are zeros in front.
+    // Where the header has more than 64 bits, the leading ones are zeros.
     const int zeros = max(slice_.header.length - 64, 0), length = slice_.header.length - zeros;
     const int from = offset + static_cast<int>(own_.position) - zeros;
     if (from <= -32 || from >= length) return 0;

@@ -44,8 +44,8 @@ struct PackMemory {
 using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
                                       const GroupBits& bits, cudaStream_t stream)>;
 
-// A packer that can take the place of the production packer. Through this interface one that the packer does
-// not know comes to the encoder.
+// A packer that can take the place of the production packer. Through this interface the encoder can use a
+// packer that this module does not know.
 struct Packer {
   const char* name;
   // Bytes of the packer's own memory for batches of up to `pictures`. The memory is aligned to 256 and not

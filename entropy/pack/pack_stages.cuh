@@ -26,7 +26,7 @@ struct SliceRecord {
   std::uint32_t broken = 0;                        // a macroblock had too many bits
   std::uint32_t lost = 0;                          // the whole picture is: PackedPicture::failure
   std::uint32_t prefix_bytes = 0;                  // start code and NAL unit header
-  std::uint32_t zero_words = 0;                    // cabac_zero_word behind the RBSP
+  std::uint32_t zero_words = 0;                    // cabac_zero_word after the RBSP
 
   // rbsp_trailing_bits begins with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }
@@ -40,7 +40,7 @@ struct alignas(16) GroupOffset {
   std::uint64_t position = 0;  // in bits from the start of the slice's RBSP
   std::uint32_t words = 0;     // where they begin, in units of four words
   std::int32_t before = 0;     // bits; 0: there is no such group
-  std::int32_t after = 0;      // bits behind the alignment
+  std::int32_t after = 0;      // bits after the alignment
   std::int32_t bytes = 0;      // bytes that the group completes
   std::uint32_t slice = 0;
   std::uint32_t index = 0;  // in the slice

@@ -58,7 +58,7 @@ Scratch carve(Arena& arena, const StringLayout& layout) {
   return scratch;
 }
 
-// The cabac_zero_words of a picture, whose slices have their escapes, come behind its last slice.
+// Puts the cabac_zero_words of a picture after its last slice. The slices must have their escapes.
 __device__ void set_zero_words(const StringPackJob& job, int picture) {
   std::uint64_t bins = 0, bytes = 0;
   const int slices = job.pack.batch.slices;
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
   find_nal_unit_offsets<kThreads>(job.pack);
 }
 
-// The number of escapes in the slice's pieces in front of one. All lanes must call this.
+// The number of escapes in the slice's pieces before one. All lanes must call this.
 __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int piece, int lane) {
   std::uint32_t sum = 0;
   for (int i = lane; i < piece; i += 32) sum += d_first[i];
@@ -166,7 +166,7 @@ std::size_t string_pack_scratch_bytes(int pictures, int mb_width, int mb_height,
 
 std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices) {
   // The slice header takes 10 bytes, the prefix of the NAL unit 5. Every second byte may need an escape.
-  // There are fewer cabac_zero_words than that where there are any: 9.4 % of the number of bins.
+  // cabac_zero_words, where there are any, take fewer bytes than that: 9.4 % of the number of bins.
   const StringLayout layout = string_layout(1, mb_width, mb_height, slices);
   const std::size_t rbsp = 4 * std::size_t{layout.string_words} + 10;
   return static_cast<std::size_t>(slices) * (rbsp + rbsp / 2 + 5);

@@ -32,11 +32,11 @@ class StringPayload {
     return rest >= 4 ? d_words_[word] : d_words_[word] & ~(~0u >> 8 * rest);
   }
 
-  // The header's share of word_at(i). Its bits beyond 64 are zeros in front.
+  // The header's share of word_at(i). Where the header has more than 64 bits, the leading ones are zeros.
   __device__ std::uint32_t header_word(int i) const {
     std::uint32_t word = 0;
     for (int k = 0; k < 4; ++k) {
-      const int behind = header_bytes_ - 1 - (i + k);  // bytes of the header behind this one
+      const int behind = header_bytes_ - 1 - (i + k);  // bytes of the header after this one
       const bool stored = i + k >= 0 && behind >= 0 && behind < 8;
       word = word << 8 | (stored ? static_cast<std::uint32_t>(header_.bits >> 8 * behind) & 255 : 0);
     }

@@ -1,6 +1,6 @@
 // Writes the bytes of NAL units (H.264 7.3.1, annex B). A warp takes several groups. First, each lane
-// computes where one group goes; then all lanes together copy one group after the other; in the end, a few
-// lanes for each group write what is left at its ends.
+// computes where one group goes; then all lanes together copy one group after the other; finally, a few lanes
+// for each group write what remains at its ends.
 #include <cstdint>
 
 #include "common/cuda/error_check.h"
@@ -15,9 +15,8 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// The number of escapes in the slice in front of the lane's group. That group is the `index`-th of the slice
-// and has `own` escapes; d_first holds the number of escapes of the first lane's group. All lanes must call
-// this.
+// The number of escapes in the slice before the lane's group. That group is the `index`-th of the slice and
+// has `own` escapes; d_first holds the number of escapes of the first lane's group. All lanes must call this.
 __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int index, std::uint32_t own,
                                         int lane) {
   std::uint32_t sum = 0;  // before the first lane's group

@@ -1,5 +1,5 @@
 // Writes the bytes of a NAL unit. A payload is a part of an RBSP: word_at(i) returns its four bytes from the
-// i-th on, also those in front of it, bytes() how many it has, and first_byte() where it begins.
+// i-th on, and also bytes before it; bytes() is its size, and first_byte() where it begins.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ __device__ void write_escaped(const Payload& payload, std::uint8_t* d_out, int l
   }
 }
 
-// Writes the start code and the header in front of the payload.
+// Writes the start code and the header before the payload.
 __device__ inline void write_prefix(std::uint8_t* d_payload, int bytes) {
   d_payload[-1] = kIdrSliceHeader;
   d_payload[-2] = 1;

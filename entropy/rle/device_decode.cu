@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Returns the first run of [low, high) that ends behind `position`, or high if there is none.
+// Returns the first run of [low, high) that ends after `position`, or high if there is none.
 __device__ __forceinline__ std::uint64_t run_at(const std::uint64_t* d_ends, std::uint64_t low,
                                                 std::uint64_t high, std::uint64_t position) {
   while (low < high) {

@@ -1,5 +1,5 @@
-// Prefix sums and compaction in host memory: the reference for the device's functions, and the only ones
-// where there is no device.
+// Prefix sums and compaction in host memory: the reference for the device's functions, and the only
+// implementation where there is no device.
 #include <string>
 
 #include "cu264/scan.h"

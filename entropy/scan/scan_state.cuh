@@ -1,7 +1,7 @@
 // State of the inter-block scans. Each of them is a function object for the blocks of one kernel:
 //
 // - State is an element of its state in global memory, which is zeroed before a run.
-// - static state_count(items) returns the number of elements for so many items.
+// - static state_count(items) returns the number of elements for this many items.
 // - operator()(index, sum) is called by all lanes of one warp of the block that has item `index`. It takes
 //   the sum of that item and returns the sum of all items before to lane 0.
 //

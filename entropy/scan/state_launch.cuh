@@ -1,6 +1,6 @@
-// Launches a kernel behind another kernel that zeroes its ticket and its inter-block state. The zeroing
-// takes less time than a launch. Where the GPU supports it, the blocks of the second kernel are therefore
-// launched while the first one runs, and wait for it in take_ticket().
+// Launches a kernel after another kernel that zeroes its ticket and its inter-block state. The zeroing takes
+// less time than a launch. Where the GPU supports it, the blocks of the second kernel are therefore launched
+// while the first one runs, and wait for it in take_ticket().
 #pragma once
 
 #include <cuda_runtime.h>

@@ -42,7 +42,7 @@ std::size_t used_symbols(const CodeLengths& lengths) {
 }
 
 void check_header(const RecordHeader& header, std::uint64_t position) {
-  const std::string where = "the record behind byte " + std::to_string(position) + " of the original";
+  const std::string where = "the record after byte " + std::to_string(position) + " of the original";
   if (header.position != position) {
     refuse(where + " says that it is at byte " + std::to_string(header.position));
   }
@@ -98,7 +98,7 @@ void write_header(const RecordHeader& header, std::span<std::uint8_t, kRecordHea
 
 RecordHeader parse_header(std::span<const std::uint8_t, kRecordHeaderSize> bytes, std::uint64_t position) {
   if (get<std::uint32_t>(bytes, 36) != crc32c(bytes.first<36>())) {
-    refuse("the header of the record behind byte " + std::to_string(position) +
+    refuse("the header of the record after byte " + std::to_string(position) +
            " of the original does not match its checksum");
   }
   RecordHeader header;
@@ -135,7 +135,7 @@ void write_tables(const SegmentTables& tables, std::span<std::uint8_t> bytes) {
 
 SegmentTables parse_tables(const RecordHeader& header, std::span<const std::uint8_t> body) {
   const Bytes bytes = body.first(header.tables_size);
-  const std::string where = " of the segment behind byte " + std::to_string(header.position);
+  const std::string where = " of the segment after byte " + std::to_string(header.position);
   if (crc32c(bytes) != header.tables_checksum) refuse("the tables" + where + " do not match their checksum");
   SegmentTables tables;
   std::size_t used = 0;

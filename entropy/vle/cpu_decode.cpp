@@ -29,7 +29,7 @@ std::uint64_t load_window(const std::uint8_t* stream, std::uint64_t position) {
   return window << position % 8;
 }
 
-// The same at any position, with zeros behind the end of the stream.
+// The same at any position, with zeros beyond the end of the stream.
 std::uint64_t load_window_near_end(Bytes stream, std::uint64_t position) {
   std::uint8_t bytes[8] = {};
   const std::uint64_t first = position / 8;
@@ -82,7 +82,7 @@ void Decoder::fill_entries() {
   for (std::uint32_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     while (entry.count < 2 && entry.bits < kTableBits) {
-      // Bits behind those of the table are unknown, so that codes that need them must not be entered.
+      // Bits after those of the table are unknown, so codes that need them must not be entered.
       const LeftAligned* const code = find(i << (kLongCode - kTableBits) << entry.bits);
       if (code == nullptr || entry.bits + code->length > kTableBits) break;
       entry.symbols[entry.count++] = code->symbol;

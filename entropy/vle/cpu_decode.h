@@ -14,13 +14,13 @@
 
 namespace cu264::vle {
 
-// Checks what can be checked of a stream without decoding it. Throws Error(bad_input).
+// Checks what can be checked in a stream without decoding it. Throws Error(bad_input).
 void check_stream(std::span<const std::uint8_t> stream, std::uint64_t bits, std::size_t symbols);
 
 class Decoder {
  public:
-  // Takes any prefix code, also one that is not complete. Throws Error(invalid_argument) if a code is the
-  // beginning of another or does not fit its length.
+  // Takes any prefix code, even an incomplete one. Throws Error(invalid_argument) if a code is the beginning
+  // of another or does not fit its length.
   explicit Decoder(const CodeTable& table);
 
   // Decodes a stream of `bits` bits. The padding of its last byte must be zero.

@@ -9,8 +9,8 @@
 
 namespace cu264::vle {
 
-// Both return the length of the stream in bits. The output must hold (bits + 7) / 8 bytes; nothing behind
-// them is written, and the output need not be zeroed before. The index is empty (not wanted) or holds
+// Both return the length of the stream in bits. The output must hold (bits + 7) / 8 bytes; nothing beyond
+// them is written, and the output need not be zeroed first. The index is empty (not wanted) or holds
 // chunk_count(input.size()) positions.
 //
 // They throw Error(invalid_argument) if the input holds a symbol without a code, which the message names, or

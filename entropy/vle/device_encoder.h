@@ -9,11 +9,11 @@
 namespace cu264::vle {
 
 struct EncodeCall {
-  const std::uint8_t* d_input;  // any alignment; nothing behind its last byte is read
+  const std::uint8_t* d_input;  // any alignment; nothing beyond its last byte is read
   std::size_t size;             // bytes, 0 included
   const CodeTable* d_table;
   std::uint8_t* d_output;  // 4-byte aligned; need not be zeroed
-  std::size_t capacity;    // bytes, a multiple of 4; nothing behind it is written
+  std::size_t capacity;    // bytes, a multiple of 4; nothing beyond it is written
   EncodeResult* d_result;
   void* d_scratch;           // 256-byte aligned
   std::size_t scratch_size;  // at least scratch_bytes(size)

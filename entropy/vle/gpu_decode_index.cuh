@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(256) map_stretches_kernel(const __grid_constan
        i += std::uint64_t{gridDim.x} * blockDim.x) {
     const std::uint64_t begin = i / kEntries * kStretch;
     const std::uint32_t entry = i % kEntries;
-    // Behind the end of the stream there is nothing to decode.
+    // Beyond the end of the stream there is nothing to decode.
     const int length = begin >= bits ? 0 : static_cast<int>(min(bits - begin, std::uint64_t{kStretch}));
     int at = entry;
     std::uint32_t symbols = 0, exit = kNowhere;

@@ -10,7 +10,7 @@ struct StreamView {
   std::uint64_t word_count;  // words that may be read
   bool aligned;              // the words are aligned to 16 bytes
 
-  // Word i as a big-endian number, or zero behind the end.
+  // Word i as a big-endian number, or zero beyond the end.
   __device__ std::uint32_t word(std::uint64_t i) const {
     return i < word_count ? __byte_perm(__ldg(words + i), 0, 0x0123) : 0;
   }
@@ -24,7 +24,7 @@ struct StreamView {
 
 class CodeReader {
  public:
-  // Behind the end of the stream it reads zeros.
+  // Beyond the end of the stream it reads zeros.
   __device__ CodeReader(const StreamView& stream, std::uint64_t position)
       : stream_(stream), next_index_(position / 32 + 2), position_(position % 32) {
     const std::uint64_t first = position / 32;

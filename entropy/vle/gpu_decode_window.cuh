@@ -24,9 +24,9 @@ class Window {
     fill();
   }
 
-  // A whole warp must call this before, between and behind the halves of a batch. What one of the first two
-  // calls requests is put into the window by the next call. Short codes need at most one vector for each
-  // batch; only long codes need a second one.
+  // A whole warp must call this before, between and after the halves of a batch. Each call puts into the
+  // window what the previous one requested. Short codes need at most one vector for each batch; only long
+  // codes need a second one.
   __device__ void ahead() {
     begin_ = position_ / 32;
     ask(begin_ + kRows - 4 >= filled_);
@@ -41,7 +41,7 @@ class Window {
     fill();
   }
 
-  // The next 32 bits. They are undefined from kBatch codes behind `arrive` on.
+  // The next 32 bits. They are undefined from kBatch codes after `arrive` on.
   __device__ std::uint32_t bits() const {
     const std::uint32_t row = position_ / 32;
     return __funnelshift_l(column_[(row + 1) % kRows * 32], column_[row % kRows * 32], position_);

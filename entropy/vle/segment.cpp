@@ -83,7 +83,7 @@ void write_front(SegmentPlan& plan, std::uint32_t checksum, std::span<const std:
 void check_original(const RecordHeader& header, Bytes original) {
   if (crc32c(original) == header.checksum) return;
   throw Error(ErrorCode::bad_input,
-              "the segment behind byte " + std::to_string(header.position) +
+              "the segment after byte " + std::to_string(header.position) +
                   " of the original does not match its checksum",
               "the file is damaged");
 }

@@ -146,7 +146,7 @@ void check_end(const RecordHeader& end, std::uint32_t checksum, const Source& so
   }
   std::array<std::uint8_t, 1> behind;
   if (source(behind) != 0) {
-    throw Error(ErrorCode::bad_input, "there are bytes behind the end record", "the file is damaged");
+    throw Error(ErrorCode::bad_input, "there are bytes after the end record", "the file is damaged");
   }
 }
 

@@ -143,7 +143,7 @@ class Vle(FolderTest):
         for left in (1, 7, 8, 30, 48, 60, len(coded) // 2, len(coded) - 40, len(coded) - 1):
             with self.subTest(left=left):
                 self.refuse(2, "bad.vle", "expand", self.file("bad.vle", coded[:left]))
-        self.refuse(2, "behind the end", "expand", self.file("bad.vle", coded + b"x"))
+        self.refuse(2, "after the end record", "expand", self.file("bad.vle", coded + b"x"))
         # A file that was there before stays as it was.
         kept = self.file("kept", b"precious")
         self.refuse(2, "bad.vle", "expand", self.path("bad.vle"), output="kept")

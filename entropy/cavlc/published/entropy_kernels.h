@@ -1,5 +1,5 @@
 // CAVLC_SU, CAVLCU and CAVLCU's tuned form behind the interface that an encoder takes: they code the blocks,
-// and another kernel joins the codes to macroblocks, in the place of lag packing.
+// and another kernel joins the codes into macroblocks, in place of lag packing.
 #pragma once
 
 #include "entropy/cavlc/entropy_kernel.h"

@@ -1,6 +1,6 @@
 // Lag packing (Su et al., section 3.3 of the CAVLCU paper): once all blocks are coded, their positions follow
 // from their lengths, and all codes are moved there at once. It is a part of CAVLC_SU. CAVLCU leaves the
-// codes of blocks as they are; with this behind it, it does as much as CAVLC_SU.
+// codes of blocks as they are; with this after it, it does as much as CAVLC_SU.
 #pragma once
 
 #include <cuda_runtime_api.h>

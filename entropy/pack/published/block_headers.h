@@ -1,4 +1,4 @@
-// The codes of what CAVLCU leaves out: the headers of macroblocks, and the samples of I_PCM.
+// The codes for what CAVLCU leaves out: the headers of macroblocks, and the samples of I_PCM.
 #pragma once
 
 #include <cuda_runtime_api.h>

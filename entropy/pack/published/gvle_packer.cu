@@ -1,7 +1,6 @@
 // GVLE's steps 6 to 8: the scan by atomic additions, warp-codes in shared memory, coalesced stores. Sections
-// are those of the paper. Items may have fewer than 32 bits, or none, which the paper's thread-codes have
-// not: several may end in one word, which is zeroed first, and they are joined by an atomic OR in shared
-// memory.
+// are those of the paper. Unlike the paper's thread-codes, items may have fewer than 32 bits, or none.
+// Several may end in one word, so the word is zeroed first and an atomic OR in shared memory joins them.
 #include "entropy/pack/published/gvle_packer.h"
 
 #include "entropy/pack/published/slice_packer.cuh"

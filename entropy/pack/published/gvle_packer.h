@@ -8,8 +8,8 @@
 
 namespace cu264::entropy {
 
-// Packs the codes of blocks as they are where the coder leaves such (EntropyKernel::launch_blocks), and the
-// strings of groups otherwise.
+// Packs the codes of blocks as they are if the coder leaves them (EntropyKernel::launch_blocks), and
+// otherwise the strings of groups.
 extern const Packer kGvlePacker;
 
 }  // namespace cu264::entropy

@@ -29,7 +29,7 @@ struct ThreadCode {
     return words[i] & ~__funnelshift_rc(~0u, 0, length_of(i));
   }
   // Loads `bits` bits with vectors (GVLE 3.2) from an address that is aligned to 16. A vector that the code
-  // does not fill is read word by word, because nobody has written what lies after the code.
+  // does not fill is read word by word, because what lies after the code has not been written.
   __device__ __forceinline__ void load_vectors(const std::uint32_t* d_words, int bits) {
     length = static_cast<std::uint32_t>(bits);
 #pragma unroll
@@ -50,7 +50,7 @@ struct ThreadCode {
   }
 };
 
-// What is known of a macroblock or a group before it is packed.
+// What is known about a macroblock or a group before it is packed.
 struct UnitSums {
   core::BitRun run;
   std::uint32_t header_bits = 0, mbs[core::kMacroblockKinds] = {}, broken = 0;

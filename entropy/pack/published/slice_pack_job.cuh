@@ -51,8 +51,8 @@ struct SliceSpan {
   }
 };
 
-// Emulation prevention and NAL units, which the papers know nothing of: bytes are escaped once all of them
-// are known, and the packed slices lie one after another.
+// Emulation prevention and NAL units, which the papers do not cover: bytes are escaped once all of them are
+// known, and the packed slices lie one after another.
 void launch_escape(const SlicePackJob& job, cudaStream_t stream);
 
 }  // namespace cu264::entropy

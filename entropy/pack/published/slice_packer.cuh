@@ -3,8 +3,8 @@
 // codewords, and the look-up have been done by the entropy coder. What else differs:
 //
 // - A block-input belongs to one slice, and the inter-block scan begins anew with each slice.
-// - The bits that align I_PCM samples depend on the position, so slices that hold such samples are looked at
-//   beforehand. Then they are items like others, and all lengths may be added in any order.
+// - The bits that align I_PCM samples depend on the position, so slices that hold such samples are examined
+//   beforehand. After that the bits are items like any other, and all lengths may be added in any order.
 //
 // A Form has a Scan (entropy/scan/scan_state.cuh), memory Shared, and write(d_slice, position, code, shared),
 // by which all threads of a block put their codes at their bit positions in the slice's words.
@@ -46,7 +46,7 @@ __device__ void pad_units(const SlicePackJob& job, const Items& items, std::uint
       s_before[thread] = run.before, s_after[thread] = run.after, s_aligned[thread] = run.aligned;
     }
     __syncthreads();
-    // I_PCM is rare, so that simple code is better than fast code.
+    // I_PCM is rare, so simple code is better than fast code.
     for (int i = 0; thread == 0 && i < kPrepareThreads && chunk + i < units; ++i) {
       const core::BitRun run{s_before[i], s_after[i], s_aligned[i]};
       if (run.aligned) {
@@ -59,7 +59,7 @@ __device__ void pad_units(const SlicePackJob& job, const Items& items, std::uint
   }
 }
 
-// The 32 bits of a slice header from bit `at` on. Its bits beyond 64 are zeros in front.
+// The 32 bits of a slice header from bit `at` on. Where it has more than 64 bits, the leading ones are zeros.
 __device__ inline std::uint32_t header_word(const core::SliceHeaderBits& header, int at) {
   const int zeros = max(header.length - 64, 0), from = at - zeros;
   if (from >= 64) return 0;

@@ -48,7 +48,7 @@ __global__ void scatter(EncodeArrays<T> arrays, const std::uint32_t* d_begins) {
   }
 }
 
-// Behind the scan's scratch come the mask, which its sums overwrite, and the beginnings of the runs.
+// After the scan's scratch come the mask, which its sums overwrite, and the beginnings of the runs.
 std::uint64_t words_of(std::uint64_t size) {
   return (size + 1 + 63) / 64 * 64;
 }

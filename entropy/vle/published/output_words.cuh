@@ -1,5 +1,5 @@
 // The output as words, each written so that its most significant bit comes first in the stream. Nothing is
-// written behind the end.
+// written beyond the end.
 #pragma once
 
 #include <cuda/atomic>

@@ -70,7 +70,7 @@ __device__ void report_length(const Call& call, std::uint32_t block_input, std::
   if (threadIdx.x == 0 && block_input + 1 == call.block_inputs) call.d_result->bits = block_end;
 }
 
-// Bytes of the ticket, behind which the scan's state lies. Both are zeroed before each run.
+// Bytes of the ticket, which the scan's state follows. Both are zeroed before each run.
 inline constexpr std::size_t kTicketBytes = 256;
 
 template <int kSpan, class Scan>

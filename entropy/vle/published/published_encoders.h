@@ -35,8 +35,8 @@ extern const PublishedEncoder kExpVlet, kExpGm, kExpReg;
 // GVLE (Fuentes-Alventosa et al. 2022): vector loads, segments in registers, warp-codes in shared memory, an
 // inter-block scan of its own.
 extern const PublishedEncoder kGvle;
-// The same five, made faster than their papers have them: codes are joined in a window of 64 bits, and those
-// that build warp-codes request the next block-input before they write one.
+// The same five, made faster than in their papers: codes are joined in a window of 64 bits, and those that
+// build warp-codes request the next block-input before they write one.
 extern const PublishedEncoder kYavleTuned, kExpVletTuned, kExpGmTuned, kExpRegTuned, kGvleTuned;
 
 // PAVLE's sm32 with DPT (words of input that a thread takes) 1, 2, 4 and 8, with the code table in global or

@@ -63,7 +63,7 @@ __device__ __forceinline__ void load_segments(const Call& call, std::uint64_t th
   for (int i = 0; i < 16; ++i) segments.value[i] = segments.length[i] = 0;
 }
 
-// A kernel as its paper prints it, or as it is faster today.
+// A kernel as its paper prints it, or in a form that is faster today.
 enum class Form { published, tuned };
 
 // Step 7: writes a thread-code of `length` bits from bit `position` of the warp's buffer on.
@@ -72,9 +72,9 @@ template <Form kForm>
 struct WarpCodeBuilder;
 
 // As printed (3.5). Each thread stores the words that it completes; after a barrier it adds its last chunk to
-// the word that the next thread has stored, or stores it where there is no next thread. Whole thread-inputs
-// complete a word at least, since they have 32 symbols. The last thread-input may be shorter; as in the
-// authors' code it stores its word before the barrier then.
+// the word that the next thread has stored, or stores it where there is no next thread. A whole thread-input
+// completes at least one word, since it has 32 symbols. The last thread-input may be shorter; in that case,
+// as in the authors' code, it stores its word before the barrier.
 template <>
 struct WarpCodeBuilder<Form::published> {
   template <class AppendAll>

@@ -6,8 +6,8 @@
 
 namespace cu264::vle {
 
-// YAVLE's word_val and word_len (GVLE paper, 2.3.3). A word stays while it has 32 bits at most; the code that
-// does not fit passes it on to put(word). Codes have 16 bits at most.
+// YAVLE's word_val and word_len (GVLE paper, 2.3.3). A word stays while it has at most 32 bits; the first
+// code that does not fit passes it on to put(word). Codes have 16 bits at most.
 class WordValue {
  public:
   // The first `used` bits of the first word, 0 to 31, belong to another thread and are left zero.
