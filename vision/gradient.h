@@ -18,8 +18,8 @@ CU264_HD bool has_gradient(int x, int y, int width, int height) {
   return x > 0 && y > 0 && x < width - 1 && y < height - 1;
 }
 
-// floor(sqrt(value)) for 0 <= value < 2^30. The float root is off by one at most, however it is rounded; the
-// integer comparisons correct that.
+// floor(sqrt(value)) for 0 <= value < 2^30. The float root is off by at most one, however it is rounded, and
+// the integer comparisons correct that, so the result is exact.
 CU264_HD int integer_sqrt(int value) {
   int root = static_cast<int>(__builtin_sqrtf(static_cast<float>(value)));
   root -= root * root > value;

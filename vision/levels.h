@@ -1,7 +1,7 @@
 // The grid of levels on which gradients, thresholds and probabilities are compared: hundredths, 0 .. 100.
 //
-// The paper compares gradients with "equal to x", which floats hardly ever are. So the normalised gradient is
-// rounded to a whole level once, at non-maximum suppression, and is one byte a pixel from there on.
+// The paper tests whether gradients equal x, which floats hardly ever do. So non-maximum suppression rounds
+// the normalised gradient to a whole level once, and from there on it is one byte a pixel.
 #pragma once
 
 #include <cstdint>

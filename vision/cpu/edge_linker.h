@@ -1,5 +1,5 @@
-// The interface of what links the edges of a sub-image on the processor. Each thread has a linker of its own,
-// which keeps its memory from one sub-image to the next.
+// The interface of linkers, which link the edges of a sub-image on the processor. Each thread has a linker of
+// its own, which keeps its memory from one sub-image to the next.
 #pragma once
 
 #include <cstddef>

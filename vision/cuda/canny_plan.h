@@ -50,7 +50,7 @@ enum class Labelling {
   global,  // in global memory even where shared memory would do
 };
 
-// Holds what is decided once for all batches of pictures of one size.
+// Holds the decisions that are made once for all batches of pictures of one size.
 class CannyPlan {
  public:
   CannyPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits,

@@ -1,6 +1,6 @@
 // gradient_magnitude (vision/gradient.h) from the device's approximate square root: one instruction in place
-// of eight. The approximate root, too, is off by one at most, which the comparisons of integer_sqrt correct.
-// Tests compare both functions for every sum of squares.
+// of eight. The approximate root, too, is off by at most one, and the comparisons of integer_sqrt correct
+// that. Tests compare both functions for every sum of squares.
 #pragma once
 
 #include "vision/gradient.h"

@@ -2,10 +2,10 @@
 // by passes, in a thread block for each candidate pair and sub-image. It is kept for comparison with
 // canny_plan.h and gives the same maps.
 //
-// Sub-images without thresholds of their own get them in a step that the paper has not. Else this form
-// differs from the paper in this: neighbours are combined by OR; a pass ends with a vote of the whole block
-// and reads what the pass before wrote; a thread may have several regions, so that any height is possible;
-// the arithmetic is fixed-point.
+// Sub-images without thresholds of their own get them in a step that the paper lacks. Otherwise this form
+// differs from the paper as follows: neighbours are combined by OR; a pass ends with a vote of the whole
+// block and reads what the pass before wrote; a thread may have several regions, so that any height is
+// possible; the arithmetic is fixed-point.
 #pragma once
 
 #include <cuda_runtime_api.h>
