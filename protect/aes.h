@@ -1,8 +1,8 @@
-// AES-256 (FIPS 197) on plain values, for kernels; the host's streams use libcrypto, and tests hold both
-// equal.
+// AES-256 (FIPS 197) on plain values, for kernels. The host's streams use libcrypto; tests check that both
+// agree.
 //
 // The S-box is looked up in memory. On a processor that is shared with an attacker, the timing of these
-// look-ups may reveal something of the key; libcrypto's does not.
+// look-ups may reveal something about the key; libcrypto's does not.
 #pragma once
 
 #include <cstdint>

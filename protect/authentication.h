@@ -4,7 +4,7 @@
 // - for a picture: its number, the covered units since the picture before, for each slice the active sequence
 //   and picture parameter sets and the slice as it is in the stream, encrypted, and the parameter sets that
 //   are new since the picture before and that no slice of this one refers to;
-// - for the end: the number of pictures, and the covered units and new parameter sets behind the last one.
+// - for the end: the number of pictures, and the covered units and new parameter sets after the last one.
 //
 // So the codes leave out only what changes no picture, and what muxers add and remove: filler data, and
 // between pictures access unit delimiters and parameter sets that are the same, byte for byte, as the ones in

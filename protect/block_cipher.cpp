@@ -112,7 +112,7 @@ void BlockCipher::signs(const BlockSyntax& block, std::uint32_t key) {
   const int ones = block.trailing_ones, total = block.total_coeff;
   for (int i = 0; i < ones; ++i) bitstream::flip_bit(bytes, before_end + block.levels[i].end, key >> i);
   if (ones < total) {
-    // Only the code of the first level behind the trailing ones may have no suffix.
+    // Only the code of the first level after the trailing ones may have no suffix.
     const bool has_bit = block.levels[ones].suffix_size != 0;
     bitstream::flip_bit(bytes, before_end + block.levels[ones].end, has_bit ? key >> ones : 0);
     if (!has_bit) --encrypted_bits_;

@@ -216,9 +216,9 @@ class CabacSlice {
     if (8 * byte > stop_ || !bins_.begin_codeword(byte)) damaged("it is cut off, or its codeword is invalid");
   }
 
-  // The bins leave two values to the codeword, of which it has the odd one, because its last bit is 1
-  // (9.3.4.5). Where the last sign has moved both by an odd number, that is the other one. With another last
-  // bit, the codeword could not be restored.
+  // The bins allow the codeword two values. It has the odd one, because its last bit is 1 (9.3.4.5). Where
+  // the last sign has moved both by an odd number, the odd one is now the other of the two. With any other
+  // last bit the codeword could not be restored.
   void end_codeword() {
     const std::uint64_t last = bins_.position();
     if (last > stop_) damaged("the slice ends inside it");

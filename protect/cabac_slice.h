@@ -1,6 +1,6 @@
 // Changes the signs of levels in CABAC slices, in the slice's own RBSP. coeff_sign_flag is a bypass bin: it
-// halves the range whatever it is, so that another sign moves the value of the codeword by the range and
-// leaves all that follows, and the codeword's length, as they are (H.264 9.3.4.4; Shahid et al.).
+// halves the range whatever its value, so another sign moves the value of the codeword by the range and
+// changes neither what follows nor the codeword's length (H.264 9.3.4.4; Shahid et al.).
 #pragma once
 
 #include <cstdint>

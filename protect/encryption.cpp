@@ -120,7 +120,7 @@ class Encryptor : public NalTool {
   Bytes end_stream() override {
     if (options_.authenticate && !ended_) {
       throw Error(ErrorCode::invalid_argument, "the authenticated stream was not ended",
-                  "put what last_units() returns behind it");
+                  "append what last_units() returns");
     }
     return {};
   }

@@ -1,5 +1,5 @@
-// A nonce that is fixed, for tests that compare encrypted streams byte by byte and for nothing else: a nonce
-// that serves two streams under one key gives both away.
+// A nonce that is fixed, for tests that compare encrypted streams byte by byte and for nothing else: two
+// streams with the same nonce under one key give each other away.
 #pragma once
 
 #include <cstdint>

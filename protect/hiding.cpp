@@ -1,6 +1,6 @@
 // Data hidden in level suffixes (after Xu et al.). A suffix of two bits or more ends in the bit of the
-// level's parity and the bit of its sign. The first carries the data: the length of its code stays, and so
-// does the next suffixLength, because no threshold of 9.2.2.1 lies between the two magnitudes. The second
+// level's parity and the bit of its sign. The first carries the data: neither the length of its code nor the
+// next suffixLength changes, because no threshold of 9.2.2.1 lies between the two magnitudes. The second
 // belongs to encryption, so that data and encryption do not interfere.
 #include <algorithm>
 #include <vector>

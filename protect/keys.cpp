@@ -246,7 +246,7 @@ KeystreamCipher::KeystreamCipher(const Digest& key) : context_(EVP_CIPHER_CTX_ne
           "AES-256");
 }
 
-// The keys are made in place, so that no copy is left behind.
+// The keys are made in place, so that no copy remains in memory.
 StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce)
     : nonce_(nonce),
       keystream_key_(hmac_sha256(key.bytes(), {text("cu264 keystream")})),

@@ -15,8 +15,7 @@
 namespace cu264::protect {
 
 // Bit i says whether level number i, counted from the highest frequency down, changes its sign. Another sign
-// is another last bit of the level's suffix; only the first level behind the trailing ones may have no
-// suffix.
+// is another last bit of the level's suffix; only the first level after the trailing ones may have no suffix.
 template <class Levels>
 CU264_HD std::uint32_t sign_flips(const Levels& levels, const core::CavlcSymbols& symbols,
                                   std::uint32_t key) {

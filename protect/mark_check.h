@@ -1,5 +1,5 @@
 // Checks that all of a watermark went into a video. The check is needed because an encoder's blocks carry
-// bits in no particular order, and which blocks can carry one is known only once they are coded.
+// bits in no particular order, and only once a block is coded is it known whether it can carry one.
 #pragma once
 
 #include <memory>

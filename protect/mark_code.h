@@ -1,9 +1,9 @@
 // The code by which an encoder spreads the frame of a watermark (WatermarkSpread::coded).
 //
 // An encoder chooses blocks before it knows which of them will have levels that can carry a bit. If each
-// block carried a bit of the frame itself, drawn at random, then a block for the last missing bit would have
-// to be waited for: n bits need about n (ln(n) + 5) blocks. Here the frame of n bits becomes about 4 n coded
-// bits, and it follows from almost any n of them, so that 1.2 n to 1.7 n blocks suffice.
+// block carried a bit of the frame itself, drawn at random, the last missing bits would take long to come up:
+// n bits need about n (ln(n) + 5) blocks. Here the frame of n bits becomes about 4 n coded bits, and it
+// follows from almost any n of them, so that 1.2 n to 1.7 n blocks suffice.
 //
 // The frame is cut into groups of up to 64 bytes. The first coded bits of a group are its own bits. Each of
 // the others is the sum modulo 2 of about half of them, which pseudo-random numbers choose. The coded bits of
@@ -42,7 +42,7 @@ class MarkCode {
   bool determines(std::uint32_t group, const std::vector<bool>& seen) const;
 
   // votes[i] is the number of blocks in which coded bit i was read as 1, less those in which it was read as
-  // 0. Returns the frame that the surest of the coded bits give, or nothing if they are too few.
+  // 0. Returns the frame that the most certain of the coded bits give, or nothing if they are too few.
   std::optional<Bytes> decode(std::span<const std::int32_t> votes) const;
 
  private:

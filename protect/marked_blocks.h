@@ -62,7 +62,7 @@ class SliceBlocks : public MacroblockVisitor {
     if (keys_ != nullptr) choose(first, mb.address);
   }
 
-  // To be called once, after the last macroblock.
+  // Call this once, after the last macroblock.
   void keep_free_ones() {
     if (marking_ != Marking::in_turn) return;
     std::erase_if(candidates, [this](const Candidate& candidate) {

@@ -93,7 +93,7 @@ class NalTool : public StreamTool {
   // came and `unit` as it leaves, and for any other unit.
   virtual void written(const Slice& slice, ByteSpan unit) { (void)slice, (void)unit; }
   virtual void written(const bitstream::NalUnit& nal) { (void)nal; }
-  // Called behind the last slice of a picture; returns what is put before its first slice, behind
+  // Called after the last slice of a picture; returns what is put before its first slice, after
   // begin_picture()'s units.
   virtual Bytes end_picture() { return {}; }
   virtual void add_counts(StreamCounts& counts) const = 0;
@@ -137,7 +137,7 @@ class NalTool : public StreamTool {
   bool picture_has_slices_ = false;
 };
 
-// Returns the number of the next picture. Throws Error(bad_input) behind the last one that has a keystream of
+// Returns the number of the next picture. Throws Error(bad_input) after the last one that has a keystream of
 // its own.
 std::uint32_t next_picture_number(std::uint32_t picture);
 

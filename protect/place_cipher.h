@@ -1,6 +1,6 @@
 // Selective encryption of codewords: it changes the places of a block's levels, a mask with bit k for coding
 // position k. total_zeros and run_before become others with codes of the same length, and neighbouring runs
-// are swapped if the codes behind them keep their lengths.
+// are swapped if the codes after them keep their lengths.
 #pragma once
 
 #include <cstdint>
@@ -206,7 +206,7 @@ CU264_HD int exchange_run(int place, int next, std::uint32_t later, int below, s
 }
 
 // Returns where the level at `next` goes if its run and that of the level at `place` are swapped. No level
-// lies between the two; `after` is the level behind them, and `below` levels are below `place`.
+// lies between the two; `after` is the level after them, and `below` levels are below `place`.
 CU264_HD int swap_runs(int place, int next, int after, int below) {
   const int left = place - below, first = place - next - 1, second = next - after - 1;
   return (PlaceTables::swaps(16 * left + first) >> second & 1) != 0 ? place - 1 - second : next;

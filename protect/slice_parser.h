@@ -1,7 +1,7 @@
 // A parser of all-intra CAVLC slices: it finds where in the RBSP every syntax element of every macroblock and
 // block lies (H.264 7.3.4, 7.3.5). Positions count bits from the start of the RBSP.
 //
-// The parser is made for hostile streams. It never reads behind the end of the RBSP, and its time is bounded
+// The parser is made for hostile streams. It never reads beyond the end of the RBSP, and its time is bounded
 // by the RBSP's length. If the data is not a valid slice, it throws Error(bad_input), which names the
 // macroblock.
 #pragma once
@@ -53,7 +53,7 @@ struct MacroblockSyntax {
   std::uint64_t begin = 0;
   std::uint64_t mb_type_end = 0;  // its ue(v) ends here
   // Each of the 16 (luma4x4) or 4 (luma8x8) blocks has rem_intra_pred_mode, or -1 for the predicted mode, and
-  // the position of the first bit behind prev_intra_pred_mode_flag.
+  // the position of the first bit after prev_intra_pred_mode_flag.
   int modes = 0;
   std::int8_t rem_mode[16] = {};
   std::uint64_t rem_mode_at[16] = {};

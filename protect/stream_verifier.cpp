@@ -53,7 +53,7 @@ void StreamVerifier::check_units(const bitstream::NalUnits& part) {
     }
   }
   end_picture();  // a part is whole access units
-  if (ended_ && authenticator_.has_uncovered()) refuse("there are units behind the stream's end", kChanged);
+  if (ended_ && authenticator_.has_uncovered()) refuse("there are units after the stream's end", kChanged);
 }
 
 // A picture ends before anything but filler data, so that a slice that continues it later belongs to none.
@@ -116,8 +116,9 @@ void StreamVerifier::slice(const bitstream::NalUnit& nal) {
            "only what cu264 encrypted can be decrypted");
   }
   if (!authenticated()) return;
-  if (ended_) refuse("there are pictures behind the stream's end", kChanged);
-  // Whoever shows access unit by access unit takes what stands there for another picture's, or for none's.
+  if (ended_) refuse("there are pictures after the stream's end", kChanged);
+  // A player that takes one access unit at a time would assign what stands there to another picture, or to
+  // none.
   if (apart_ && !first_version_) {
     refuse("what belongs to picture " + std::to_string(pictures_) + " is not in its access unit", kChanged);
   }

@@ -1,5 +1,5 @@
-// Checks an encrypted stream before any of it is decrypted: a protection of these tools must begin it and, if
-// the stream is authenticated, each picture, the order of the pictures and the end must be those that were
+// Checks an encrypted stream before any of it is decrypted: it must begin with a protection of these tools
+// and, if it is authenticated, each picture, the order of the pictures and the end must be those that were
 // encrypted.
 #pragma once
 
@@ -24,7 +24,7 @@ class StreamVerifier {
   void check(const bitstream::NalUnits& part);
   // Takes the parameter sets outside of the stream.
   void check_outside(const bitstream::NalUnits& sets);
-  // To be called behind the last units.
+  // Call this after the last units.
   void finish() const;
 
   // The message that began the protection. It exists once a slice was checked.

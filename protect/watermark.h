@@ -133,7 +133,7 @@ CU264_HD int mark_t1_parity(const core::LevelMasks& masks, int first_level, int 
   const std::uint32_t from_here = trailing >> position;
   const bool last = (from_here & 1) != 0 && core::count_ones(from_here) == (number < 3 ? number : 3);
   // If there is one too many, the last becomes two. If there is none and one or three are wanted, the first
-  // level becomes one where it is near and that gives an odd number; otherwise a one is added behind it, if
+  // level becomes one where it is near and that gives an odd number; otherwise a one is added after it, if
   // there is room.
   const bool near = odd && (first_level == 2 || first_level == -2);
   const bool added = !any && !near && first + 1 < max_num_coeff;
@@ -153,7 +153,7 @@ CU264_HD bool mark_levels(std::int16_t* levels, int max_num_coeff, bool by_parit
     levels[first] = static_cast<std::int16_t>(mark_t1_sign(first_level, bit));
     return levels[first] != first_level;
   }
-  // The position behind the first level and three levels may change.
+  // The position after the first level and three levels may change.
   bool changed = false;
   std::uint32_t rest = (masks.nonzero | 2u << first) & ((1u << max_num_coeff) - 1);
   for (int i = 0; i < 4 && rest != 0; ++i) {
