@@ -18,21 +18,21 @@ tuned::BusyMultiprocessor busy_multiprocessor(const StreamParams& params) {
                                     params.format.transform_8x8_mode);
 }
 
-// Where rate and distortion decide, the rows that a thread block takes together are best of as many pictures,
-// all at one height, and two batches at once are better than one of twice the size: while few rows of one are
-// left, the other fills the device. Returns that number, or 1 if neither is so.
+// Where rate and distortion decide, two things help. The rows that a thread block takes together should come
+// from as many pictures, all at the same height. And two batches at once are better than one of twice the
+// size, because when few rows of one are left the other fills the device. Returns that number of pictures, or
+// 1 where neither applies.
 int pictures_of_round(const StreamParams& params) {
   return params.decisions.preset == Preset::fast ? 1 : busy_multiprocessor(params).round;
 }
 
-// Whole pictures come back from the device, which is for checks, where memory matters more than time.
+// Whole pictures come back from the device. That is for checks, where memory matters more than time.
 bool gives_pictures(const StreamParams& params) {
   return params.outputs.reconstruction || params.outputs.edge_maps;
 }
 
-// Tells whether the device's pictures are divided into two batches. CABAC of one batch fills the device
-// beside the last rows of the other's search. Rate control has too few pictures in flight for two such
-// batches.
+// Tells whether the device's pictures are divided into two batches. CABAC of one batch fills the device next
+// to the last rows of the other's search. Rate control has too few pictures in flight for two such batches.
 bool divides(const StreamParams& params) {
   const bool in_fast =
       params.format.transform_8x8_mode && params.format.cabac && !params.pacing.controls_rate;
@@ -50,7 +50,7 @@ int pictures_of_device(const StreamParams& params, int multiprocessors, std::siz
   const int steps = params.format.mb_width + slice_rows - 1;
   const int mbs = params.format.mb_width * params.format.mb_height;
   const int for_steps = (busy.macroblocks * multiprocessors * steps + mbs - 1) / mbs;
-  // Where rows are begun in rounds and the last one is not full, a tenth more or fewer rows can cost 5 %.
+  // Where rows start in rounds and the last round is not full, a tenth more or fewer rows can cost 5 %.
   const int round = busy.round * multiprocessors;
   const int rounds = (std::max(for_rows, for_steps) * params.format.mb_height + round - 1) / round;
   const int wanted = rounds * round / params.format.mb_height;
@@ -85,7 +85,7 @@ int choose_batch(const StreamParams& params, const std::vector<int>& devices) {
   const int together = pictures_of_round(params);
   if (params.execution.batch != 0 || pictures == 1 || !divides(params)) return pictures;
   const int half = (pictures + together) / (2 * together) * together;
-  // A batch of large pictures has few of them, and two batches of far fewer are slower.
+  // A batch of large pictures has few of them, and two batches with far fewer each are slower.
   return 2 * half >= pictures - pictures / 10 ? half : pictures;
 }
 

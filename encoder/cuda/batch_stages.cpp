@@ -129,7 +129,7 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view,
   return d_.qp_offsets.offsets;
 }
 
-// Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.
+// Codes with CAVLC and packs after the search. Returns the stream that the coded pictures come from.
 const Stream& BatchStages::launch_cavlc(BatchView view, const DeviceMemory::Batch& d,
                                         entropy::PackedPicture* pictures) {
   const entropy::EntropyKernel* const kernel = entropy_kernel_of(params_);
@@ -143,7 +143,7 @@ const Stream& BatchStages::launch_cavlc(BatchView view, const DeviceMemory::Batc
     };
   }
   const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
-  // What is known of each picture is written to the host's memory.
+  // What is known about each picture is written to the host's memory.
   entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, stream_.get(), kernel, code,
                                 packer_of(params_));
   return stream_;

@@ -49,7 +49,7 @@ class BatchStages {
 
  private:
   BatchView view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const;
-  // pinned_edges receives the edge maps; null: nobody wants them.
+  // pinned_edges receives the edge maps; null if nobody wants them.
   const std::int8_t* launch_qp_offsets_of(const BatchView& view, std::uint8_t* pinned_edges) const;
   const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
 

@@ -1,4 +1,5 @@
-// Each thread makes one slice header; the first of a picture also copies what the host says of the picture.
+// Each thread makes one slice header; the first thread of a picture also copies what the host says about the
+// picture.
 #include "encoder/cuda/batch_tables.h"
 
 #include "common/cuda/error_check.h"

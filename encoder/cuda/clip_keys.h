@@ -17,14 +17,14 @@ class ClipKeys {
   ClipKeys(const ClipKeys&) = delete;
   ClipKeys& operator=(const ClipKeys&) = delete;
 
-  // Takes the keys of Protection::marks and Protection::cipher, if there are any. Waits until the payload
-  // of a watermark was uploaded.
+  // Takes the keys of Protection::marks and Protection::cipher, if there are any. Waits until the payload of
+  // a watermark has been uploaded.
   void set(const StreamParams& params, const DeviceMemory& d, const Stream& encode);
 
   const EncryptionPlan& encryption() const { return encryption_; }
 
-  // Plans the marks of a batch once `uploaded` is done, on a stream of its own, beside the end of the
-  // previous batch, where the wavefront leaves the device room. `encode` waits for it.
+  // Plans the marks of a batch once `uploaded` is done. It uses a stream of its own and runs alongside the
+  // end of the previous batch, where the wavefront leaves room on the device. `encode` waits for it.
   void plan_marks(const DeviceMemory::Batch& d, int pictures, int macroblocks, const Event& uploaded,
                   const Stream& encode) const;
 

@@ -1,9 +1,10 @@
 // The backend of one device. It has three streams: one uploads the frames of the next batch, one encodes
 // (batch_stages.h), and one downloads the previous batch. The host waits only for results, in collect().
 //
-// Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
-// batch has been collected, and so the device has finished that batch, before a frame of the next but one is
-// uploaded. The last picture of the batch has been collected before the next but one is launched.
+// Two batches take turns in the memory. At most capacity() pictures are in flight. So before a frame of the
+// next batch but one is uploaded, the first picture of a batch has been collected, which means that the
+// device has finished the batch. Before the next batch but one is launched, the batch's last picture has been
+// collected.
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace {
 
 enum class Progress { idle, encoding, downloading, ready };
 
-// The host knows this of a batch that was launched.
+// What the host knows about a launched batch.
 struct Batch {
   Batch(int size, bool yields, const std::uint8_t* d_stream, std::uint8_t* pinned_window,
         std::size_t window_bytes)
@@ -66,8 +67,8 @@ class CudaBackend final : public Backend {
     }
   }
 
-  // Work in flight still uses the backend's memory and the caller's. If the device is lost, nothing does, so
-  // errors do not matter here.
+  // Work in flight still uses the backend's memory and the caller's. If the device is lost nothing uses it,
+  // so errors do not matter here.
   ~CudaBackend() override {
     copies_.reset();
     wait_for_device();
@@ -139,8 +140,8 @@ class CudaBackend final : public Backend {
 
   CodedAccessUnit collect() override {
     const DeviceGuard guard(device_);
-    // The rest is launched here and not at the end of the previous call, because packets on the device are
-    // valid until this call.
+    // The rest is launched here rather than at the end of the previous call, because packets on the device
+    // are valid until this call.
     if (flushed_) launch_rest();
     Batch& batch = *batches_[collecting_];
     while (batch.progress == Progress::encoding) {
@@ -188,8 +189,8 @@ class CudaBackend final : public Backend {
       output_.resize(params_.format.mb_width, params_.format.mb_height, params_.format.slices);
   }
 
-  // Returns whether a batch of the other parameters has the memory that is laid out, and tables that are
-  // filled.
+  // Returns whether the present memory layout and the filled tables also serve a batch with the other
+  // parameters.
   bool has_layout_of(const StreamParams& other, int batch) const {
     const auto mark_bytes = [](const Protection& p) { return p.marks ? p.marks->frame().size() : 0; };
     return batch == size_ && other.format == params_.format && other.decisions == params_.decisions &&
@@ -233,7 +234,7 @@ class CudaBackend final : public Backend {
   }
 
   // Returns whether the stream is fetched before the host knows its size, so that the host is woken once.
-  // Behind a full batch the next one is likely to wait, which the copy would delay.
+  // After a full batch the next one is probably waiting, and the copy would delay it.
   bool fetches_ahead(const Batch& batch) const {
     return !params_.outputs.device_output && (size_ == 1 || batch.pictures.count < size_);
   }
@@ -309,8 +310,8 @@ class CudaBackend final : public Backend {
     return unit;
   }
 
-  // The loop filter runs on the host: a caller who asks for the reconstruction is checking and not in a
-  // hurry.
+  // The loop filter runs on the host: a caller who asks for the reconstruction is checking the encoder and
+  // not in a hurry.
   std::vector<std::uint8_t> reconstruction_of(int index, int i, bool deblock) {
     const std::size_t mbs = output_.macroblocks.size();
     const PinnedMemory::Batch& pinned = pinned_.batch[index];

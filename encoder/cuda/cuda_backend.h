@@ -23,20 +23,20 @@ std::unique_ptr<Backend> open_device(const StreamParams& params, int device, int
 // Opens backends of the devices, which take batches in turn.
 std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vector<int>& devices, int batch);
 
-// Its frames are on the device, where up to `together` of them wait for each other. With several devices
-// there is one analyser, on the first of them, which gives frames from the host back as pinned memory
+// Its frames are on the device, where up to `together` of them are measured together. With several devices
+// there is one analyser, on the first device, which returns frames from the host in pinned memory
 // (`stays_on_host`).
 std::unique_ptr<Analyser> make_device_analyser(const StreamParams& params, int device, int together = 1,
                                                bool stays_on_host = false);
-// What it takes with the frames that the pipeline holds in front of so many backends on each device; nothing
-// if QPs are constant.
+// The memory that it takes, with the frames that the pipeline holds ahead of this many backends on each
+// device; nothing if QPs are constant.
 MemoryRequirement memory_of_analyser(const StreamParams& params, int batch, int backends, int devices);
 
 // Copies frames from the host to page-locked memory, and marks frames on the device with an event.
 std::unique_ptr<FrameHolder> make_device_frame_holder(int device);
 
-// Probes the devices and returns how many pictures one of them should have at once: Execution::batch, or if
-// that is 0 what suits the weakest device.
+// Probes the devices and returns how many pictures one of them should have at once: Execution::batch or, if
+// that is 0, the number that suits the weakest device.
 int pictures_of_devices(const StreamParams& params, const std::vector<int>& devices);
 
 // The same for the batches of open_devices(), of which a device may have several at once.

@@ -1,8 +1,8 @@
 // The analyser of the CUDA backend. A frame from the host is uploaded once, to memory that the backend then
 // reads it from; RGB is converted there. Frames that are on the device already stay where they are. All work
-// is on a stream of the analyser's own, which is urgent, because a batch waits for what is measured and the
-// kernels of other batches leave little room. Frames are measured in groups, with one launch for each, and
-// the measures come back through page-locked memory.
+// is on an urgent stream of the analyser's own, because a batch waits for the measures and the kernels of
+// other batches leave little room. Frames are measured in groups, with one launch for each, and the measures
+// come back through page-locked memory.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -40,7 +40,7 @@ struct Group {
   bool done = false;
 };
 
-// Memory that is used again, in the order of the analyser's stream.
+// Memory that is reused, in the order of the analyser's stream.
 class Pool {
  public:
   // `together`: the pictures of a group.
@@ -49,7 +49,7 @@ class Pool {
         frame_bytes_(frame_bytes),
         result_bytes_(static_cast<std::size_t>(together) * sizeof(core::PictureMeasure)) {}
   ~Pool() {
-    // No work may use the memory any more. If the device is lost, its memory is too.
+    // By now no work may use the memory. If the device is lost, its memory is lost too.
     const DeviceGuard guard(device_);
     for (const std::unique_ptr<Group>& group : groups_) cudaEventSynchronize(group->measured.get());
   }
@@ -84,7 +84,7 @@ class Pool {
   }
 
  private:
-  // Groups share pieces of memory, which are larger than what one needs.
+  // Groups share pieces of memory, which are larger than one group needs.
   void make_group() {
     if (unused_bytes_ < result_bytes_) {
       results_.push_back(take_pinned(result_bytes_));

@@ -6,15 +6,15 @@
 // fills or empties while the device is at work exist for each batch in flight. The largest parts share
 // memory:
 //
-//   batch 0's piece: its levels, then its stream | behind its stream: what batch 1 is made with
-//   batch 1's piece: its levels, then its stream | behind its stream: what batch 0 is made with
+//   batch 0's piece: its levels, then its stream | after its stream: what batch 1 is made with
+//   batch 1's piece: its levels, then its stream | after its stream: what batch 0 is made with
 //
-// While the host still reads the stream of one batch, all that the other batch needs lies beside it. A
-// batch's stream overwrites the levels of the same batch, which are no longer needed by then.
+// So while the host still reads the stream of one batch, everything that the other batch needs lies beside
+// it. A batch's stream overwrites the levels of the same batch, which are no longer needed by then.
 //
-// With CABAC, levels and all else that a batch is made with exist once: the stages of a batch follow one
-// another on the device. Only the stream of a batch has memory of its own, which also holds what codes its
-// chunks until the packer writes it.
+// With CABAC, the levels and everything else that a batch is made with exist once, because the stages of all
+// batches follow one another on the device. Only the stream of a batch has memory of its own, which also
+// holds what codes its chunks until the packer writes it.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,7 @@ struct PinnedMemory {
 };
 
 // The layout from address `base` on, and the bytes that it takes. With a null base only `bytes` has a
-// meaning. What edges are found with depends on the current device.
+// meaning. The memory for edge detection depends on the current device.
 DeviceMemory lay_out_device(const StreamParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 PinnedMemory lay_out_pinned(const StreamParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 
@@ -85,7 +85,7 @@ std::size_t upload_bytes(const StreamParams& params);
 // The bytes of the largest frame as the kernels read it.
 std::size_t staged_bytes(const StreamParams& params);
 
-// Returns what one backend takes on the current device, without buffers for frames from the host.
+// Returns the memory that one backend takes on the current device, without buffers for frames from the host.
 MemoryRequirement memory_of_backend(const StreamParams& params, int batch);
 
 }  // namespace cu264::encoder::cuda

@@ -1,4 +1,4 @@
-// How much the encoders of this process have launched on a device and not yet seen the end of. It only
+// How much work the encoders of this process have launched on a device and not yet seen finish. It only
 // chooses between kernels that give the same bytes.
 #pragma once
 

@@ -6,8 +6,8 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// A number that no other stream of the device ever has, unlike its handle: that of a stream which was
-// destroyed may be another's. The default stream is never destroyed.
+// A number that no other stream of the device ever has. A handle would not do, because CUDA may reuse that of
+// a destroyed stream. The default stream is never destroyed.
 std::uint64_t id_of(cudaStream_t stream) {
   constexpr std::uint64_t kDefault = ~std::uint64_t{0};
   if (stream == nullptr || stream == cudaStreamLegacy) return kDefault;

@@ -1,5 +1,5 @@
-// Marks of the work that streams were given: whoever reads what that work writes makes its own stream wait
-// for the mark. A mark stays what it is however often it is waited for, so a frame may be read again later.
+// Marks in the work of CUDA streams. A reader of what that work writes makes its own stream wait for the
+// mark. Waiting does not change a mark, so a frame may be read again later.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,14 +17,14 @@ namespace cu264::encoder::cuda {
 // Makes the marks of one device. Marks may outlive it.
 class Marker {
  public:
-  // A mark behind the work that `stream` has been given so far. `stream` belongs to the current device, which
-  // is the marker's; it may also be null or one of CUDA's handles of default streams, of which that of the
-  // thread is the calling thread's. Any number of threads may call this at once.
+  // Returns a mark after the work that `stream` has been given so far. `stream` belongs to the current
+  // device, which is the marker's. It may also be null or one of CUDA's handles for default streams; the
+  // per-thread handle stands for the calling thread's stream. Any number of threads may call this at once.
   Written mark(cudaStream_t stream) const;
 
-  // A mark that is made when it is first waited for or closed. Until then it also stands for work that the
-  // stream is given later, so that one event serves many frames. A single thread uses the mark and the
-  // stream.
+  // Returns an open mark, which is placed when it is first waited for or closed. Until then it also covers
+  // work that the stream is given later, so one event serves many frames. Only one thread may use the mark
+  // and the stream.
   Written open_mark(std::shared_ptr<const Stream> stream) const;
 
  private:
@@ -46,14 +46,14 @@ class Mark {
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
-  // What is put into `reader` from now on waits for the marked work. If that is done already, which costs
-  // less to ask than to wait for, nothing waits.
+  // Makes work that is put into `reader` from now on wait for the marked work. If that is done already
+  // nothing waits; asking costs less than waiting.
   void hold_back(const Stream& reader) const;
-  // From now on the mark does not stand for what its stream is given later.
+  // From now on the mark does not cover what its stream is given later.
   void close() const;
   bool open() const { return place_ == 0; }
-  // Returns whether who waits for this mark need not wait for the other one: both are of the same stream, and
-  // this one is not earlier.
+  // Returns whether waiting for this mark makes it unnecessary to wait for the other one: both are of the
+  // same stream, and this one is not earlier.
   bool covers(const Mark& other) const {
     return this == &other || (events_ == other.events_ && stream_id_ == other.stream_id_ && !other.open() &&
                               place_ >= other.place_);
@@ -74,9 +74,9 @@ class Mark {
 // The marks of frames that are read together.
 class Marks {
  public:
-  // Keeps the mark, unless it is null, in place of those that it covers.
+  // Keeps the mark, unless it is null, and drops those that it covers.
   void add(const Written& mark);
-  // What is put into `reader` from now on waits for all of them.
+  // Makes work that is put into `reader` from now on wait for all of them.
   void hold_back(const Stream& reader) const;
 
  private:

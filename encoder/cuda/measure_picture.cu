@@ -1,8 +1,8 @@
 // A warp measures four macroblocks at a time, with one 4x4 block in each lane: the luma of two macroblocks,
 // of the other two, then the chroma of all four. Lanes count into columns of shared memory of their own, so
 // that equal strengths in a warp do not collide. The last thread block of a picture to finish writes its
-// measure. A picture alone would take ten times as long as its share of a launch: it has too few warps to
-// hide the latency of loads, of the counters' sums and of the last block's turn.
+// measure. A picture on its own would take ten times as long as its share of a launch, because it has too few
+// warps to hide the latency of the loads, of adding up the counters and of the last block's work.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "encoder/cuda/measure_picture.h"
@@ -23,7 +23,7 @@ struct Sink {
   std::uint32_t* s_column;  // of this lane
 
   __device__ void count(core::Measured what, int strength) const {
-    // What has no bin is counted behind all bins, which costs less than a branch.
+    // What has no bin is counted in a place after all bins, which costs less than a branch.
     const int bin = core::strength_bin(strength), at = bin < 0 ? kBins : what * core::kMeasureBins + bin;
     atomicAdd(s_column + 32 * (at >> 1), 1u << (16 * (at & 1)));
   }

@@ -1,4 +1,4 @@
-// What an encoder takes, asked of those who take it.
+// The memory that an encoder takes, which each part of it reports for itself.
 #include "common/cuda/handles.h"
 #include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/memory_cache.h"
@@ -12,7 +12,8 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// The most that a backend takes on one of the devices. Only what edges are found with differs between them.
+// The most that a backend takes on one of the devices. Only the memory for edge detection differs between
+// them.
 MemoryRequirement memory_of_backend_on(const std::vector<int>& devices, const StreamParams& params,
                                        int batch) {
   if (!params.decisions.edge_detector) return memory_of_backend(params, batch);

@@ -1,6 +1,6 @@
-// Copies the coded pictures of a batch out of the window to where they are handed out. The copy takes as long
-// as all else that the host does for a picture, so a second thread makes some of them: it goes ahead of the
-// thread that collects, which copies what the other one has not begun.
+// Copies the coded pictures of a batch out of the window into packets. A copy takes as long as everything
+// else that the host does for a picture, so a second thread makes some of the copies. It goes ahead of the
+// thread that collects, which copies whatever the second thread has not begun.
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,15 @@ namespace cu264::encoder::cuda {
 
 class PacketCopies {
  public:
-  // For batches of up to `pictures` pictures on `device`, whose packets have their memory from `memory`.
+  // For batches of up to `pictures` pictures on `device`. Packets get their memory from `memory`.
   PacketCopies(int pictures, int device, std::shared_ptr<PacketMemory> memory);
   ~PacketCopies();
   PacketCopies(const PacketCopies&) = delete;
   PacketCopies& operator=(const PacketCopies&) = delete;
 
-  // The stream of the next batch is in the window as far as it was fetched. The batch before has been
-  // collected. `pictures` lie in it one after another; those that failed are left out. `download`: for the
-  // parts of the stream that the window does not hold yet. `room`, `front`: Pacing::packet_room and
+  // Begins the next batch; the previous one has been collected. The window holds the batch's stream as far as
+  // it has been fetched. `pictures` lie in it one after another, without those that failed. `download`: for
+  // the parts of the stream that the window does not hold yet. `room`, `front`: Pacing::packet_room and
   // front_room.
   void begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window, const Stream& download,
              std::size_t room = 0, std::size_t front = 0);

@@ -18,8 +18,8 @@ inline constexpr int kBlocksPerMultiprocessor = 2;
 #endif
 
 // Each lane plans one macroblock at a time. At the default density one macroblock in three has no marks and
-// needs no second AES block for them: its lane takes the next macroblock of the warp's share while other
-// lanes compute theirs.
+// needs no second AES block. Its lane takes the next macroblock of the warp's share while other lanes compute
+// their second block.
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     plan_marks_kernel(const __grid_constant__ MarkPlan plan, const core::PictureParams* params,
                       std::uint32_t macroblocks, std::uint32_t all, std::uint32_t share,

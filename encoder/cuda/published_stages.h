@@ -1,4 +1,4 @@
-// The papers' kernels that take the place of the production coder and packer: Config::entropy and packing.
+// The papers' kernels that can replace the production coder and packer: Config::entropy and packing.
 #pragma once
 
 #include "encoder/stream_params.h"

@@ -1,6 +1,7 @@
-// Hands the QP offsets that adaptive quantisation remembers from backend to backend: the first picture of a
-// batch follows the last picture of the previous batch, which another backend has, often on another device.
-// The offsets are copied through page-locked memory, and streams wait for events; the host never waits.
+// Hands the QP offsets that adaptive quantisation remembers from backend to backend. The first picture of a
+// batch needs those of the last picture of the previous batch, which another backend has, often on another
+// device. The offsets are copied through page-locked memory, and streams wait for events; the host never
+// waits.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,8 @@ class QpOffsetRelay {
                "taking over the QP offsets");
   }
 
-  // Leaves the offsets for the next batch, on the same stream, after they were computed. `left` must belong
-  // to the stream's device and outlive the use of the relay.
+  // Leaves the offsets for the next batch, on the same stream, after they have been computed. `left` must
+  // belong to the stream's device and outlive the use of the relay.
   void leave(const std::int8_t* d_previous, const Stream& stream, const Event& left) {
     check_cuda(cudaMemcpyAsync(memory_.get(), d_previous, bytes_, cudaMemcpyDeviceToHost, stream.get()),
                "handing on the QP offsets");

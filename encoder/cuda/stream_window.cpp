@@ -22,7 +22,7 @@ void StreamWindow::fetch_ahead(const Stream& stream, const Event& begun) {
 
 void StreamWindow::fetch_first(const Stream& download) {
   const std::uint64_t end = std::min<std::uint64_t>(stream_bytes_, kParts * part_bytes_);
-  // What was fetched ahead came on another stream, and copied_ must stand for it too.
+  // What was fetched ahead came on another stream, and copied_ must cover it too.
   if (fetched_ > 0) download.wait_for(copied((fetched_ - 1) / part_bytes_).get());
   first_ = static_cast<int>(fetched_ / part_bytes_ % kParts);
   while (fetched_ < end) fetch_part(stream_bytes_, download);

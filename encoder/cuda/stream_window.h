@@ -1,6 +1,6 @@
 // How the host reads the coded stream of a batch: through a window of page-locked memory that holds a part of
-// the stream at a time. Page-locked memory is dear to make, so the window is small: it has four quarters, and
-// while the host reads one, the next parts of the stream are copied into the others.
+// the stream at a time. Page-locked memory is expensive to allocate, so the window is small: it has four
+// quarters, and while the host reads one, the next parts of the stream are copied into the others.
 #pragma once
 
 #include <algorithm>
@@ -35,16 +35,16 @@ class StreamWindow {
   // Tells whether the first `bytes` bytes are in the window or on their way.
   bool fetches(std::uint64_t bytes) const { return bytes <= fetched_; }
 
-  // Fills what is free of the window; what comes next is there once first_part() is done.
+  // Fills the free part of the window. What comes next is there once first_part() is done.
   void fetch_first(const Stream& download);
   const Event& first_part() const { return copied_[first_]; }
 
-  // From byte `at` on, the part of the stream that is in the window or on its way ends here, or earlier.
+  // Returns up to where the stream from byte `at` on is in the window or on its way, or an earlier byte.
   std::uint64_t readable_from(std::uint64_t at) const {
     return std::min(fetched_, (at / part_bytes_ + 1) * part_bytes_);
   }
-  // Appends bytes of the stream that are in the window or on their way, for which it waits. Several threads
-  // may do this at once, also while others fetch what comes later.
+  // Appends bytes of the stream that are in the window or on their way, and waits for the latter. Several
+  // threads may do this at once, even while others fetch later parts.
   void append(std::uint64_t from, std::uint64_t to, std::vector<std::uint8_t>& bytes) const;
   // The bytes before `end` have been read: fetches what takes their place.
   void release(std::uint64_t end, const Stream& download);

@@ -9,7 +9,7 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// A plane in the order of memory, even if its pitch is negative.
+// A plane in memory order, even if its pitch is negative.
 struct Rows {
   const std::uint8_t* lowest = nullptr;
   std::size_t pitch = 0;
@@ -50,7 +50,8 @@ SourcePicture in_place(const Frame& frame) {
   return picture;
 }
 
-// Tells whether a plane begins where the rows of the one before end, so that they are in one piece of memory.
+// Returns whether a plane begins where the rows of the previous one end, so that both are one piece of
+// memory.
 bool follows(const Frame& frame, int plane) {
   const std::ptrdiff_t pitch = frame.pitch[plane - 1],
                        rows = plane_side(frame.format, plane - 1, frame.height);

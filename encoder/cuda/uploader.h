@@ -1,5 +1,5 @@
 // Brings frames to where the kernels read them. Frames from the host are copied to staging memory; frames on
-// the device are read in place, but for RGB, which is converted. Who reads a frame waits for the mark that
+// the device are read in place, except RGB, which is converted. Whoever reads a frame waits for the mark that
 // comes with it.
 #pragma once
 
@@ -29,16 +29,16 @@ class Uploader {
   // The page-locked memory that it takes with the first frame in pageable memory.
   static std::size_t buffer_bytes(const StreamParams& params);
 
-  // `urgent`: what is launched on stream() goes before other work.
+  // `urgent`: work on stream() goes before other work.
   Uploader(const StreamParams& params, std::uint8_t* d_rgb, int device, bool urgent = false);
 
   // Returns where the frame's planes will be: in `d_staging`, or where the caller has them. Memory of kind
-  // host has been read when this returns; it waits only while all upload buffers are in use. `written`: as in
-  // Backend::submit; such a frame was checked when the mark was made.
+  // host has been read when this returns; the call waits only while all upload buffers are in use. `written`:
+  // as in Backend::submit; such a frame was checked when the mark was made.
   UploadedFrame upload(const Frame& frame, Written written, std::uint8_t* d_staging);
 
-  // Closes the mark of the frames that were uploaded so far, so that who waits for them later does not wait
-  // for what stream() is given meanwhile.
+  // Closes the mark of the frames that have been uploaded so far, so that a later wait for them does not
+  // include what stream() is given meanwhile.
   void close_mark();
 
   // The format in which the kernels see pictures of `format`.
@@ -47,7 +47,7 @@ class Uploader {
   const Stream& stream() const { return *stream_; }
 
  private:
-  // The mark of the work that stream_ has, and is given until somebody waits.
+  // The mark of the work that stream_ has, and of what it is given until somebody waits.
   const Written& uploaded();
   SourcePicture copy_pinned(const Frame& frame, std::uint8_t* d_to);
   SourcePicture copy_host(const Frame& frame, std::uint8_t* d_to);

@@ -2,7 +2,7 @@
 // pictures or macroblocks differ in QP, a warp takes what its macroblock needs from tables.
 //
 // The tables are in constant memory, and the warp tells the compiler that all its lanes have the same QP. So
-// it knows that of the constants, too (warp_block.cuh, uniform), and nothing but the QP need be kept.
+// it knows the same of the constants (warp_block.cuh, uniform), and only the QP need be kept.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class ConstantsByQp<true> {
 
   __device__ SearchConstants initial() const { return at(0); }
   // Returns the constants of the macroblock at `position` and updates `mine` for it. The picture's QP is
-  // loaded for every macroblock beside its offset: if it is kept for the row, in registers or in shared
+  // loaded for every macroblock along with its offset. If it is kept for the row, in registers or in shared
   // memory, all presets spill more.
   template <class Lists>
   __device__ SearchConstants of(const BatchView& batch, const MacroblockPosition& position,

@@ -218,7 +218,7 @@ __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, con
 }
 
 // Transforms, quantises and reconstructs luma from its prediction, two blocks a pass. The passes are not
-// unrolled, which was no faster.
+// unrolled, because unrolling was no faster.
 template <bool kRd, bool kRdoq, class Quantiser>
 struct Intra16x16Coder {
   WarpState<kRd>& s;

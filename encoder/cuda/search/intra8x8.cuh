@@ -172,8 +172,8 @@ struct Chosen8x8 {
   std::uint32_t cost;
 };
 
-// Quantises by RDOQ with the best candidate, or with each of the best two, and leaves the block as coded with
-// the better one in the warp's state, its counts included; `samples` as below.
+// Quantises the best candidate, or each of the best two, by RDOQ. Leaves the block in the warp's state as the
+// better one codes it, with its counts; `samples` as below.
 template <class Rate>
 __device__ Chosen8x8 choose_by_rdoq8x8(Coder8x8<true>& coder, const SearchConstants& constants,
                                        const Rate& rate, const LaneIndices& lane, const Block8x8& b,
@@ -206,8 +206,8 @@ __device__ Chosen8x8 choose_by_rdoq8x8(Coder8x8<true>& coder, const SearchConsta
   return chosen;
 }
 
-// Leaves the block as coded with the best of the candidates by rate and distortion in the warp's state.
-// `rank` is what rank_modes8x8 returns. `samples` has the source, and in the end the chosen prediction.
+// Leaves the block in the warp's state as the best candidate by rate and distortion codes it. `rank` is what
+// rank_modes8x8 returns. `samples` has the source at first, and in the end the chosen prediction.
 template <bool kRdoq, class Rate>
 __device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants, const Rate& rate,
                                     const LaneIndices& lane, const Block8x8& b, core::SatdRank rank,

@@ -30,8 +30,8 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, Macr
   __syncwarp();
 }
 
-// This is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
-// which another warp may still be searching for.
+// What is known about Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma
+// pattern, which another warp may still be searching for.
 struct LumaStart {
   Intra16x16Neighbours neighbours;
   int satd;  // of the Intra_16x16 mode with the lane's number
@@ -49,8 +49,8 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
   return highest;
 }
 
-// Decides whether Intra_4x4 or Intra_8x8 is abandoned. That may depend on another warp, whose result is asked
-// for before the cost is known.
+// Decides whether Intra_4x4 or Intra_8x8 is abandoned. That may depend on another warp, whose result is
+// requested before the cost is known.
 template <class Rule, class Preparation>
 struct IntraNxNEnd {
   const Rule& rule;
@@ -252,7 +252,7 @@ struct LumaSearch {
                                      far, preparation.marks, end);
     }
   }
-  // Restores what trying Intra_16x16 has overwritten of a result in the warp's state.
+  // Restores the part of a result in the warp's state that the trials of Intra_16x16 overwrote.
   __device__ void restore_counts() {
     if (kRd && mine.lane.lane < 16) {
       s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =

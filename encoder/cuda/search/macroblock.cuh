@@ -1,4 +1,4 @@
-// A warp keeps this in shared memory about the macroblock that it works on; here it is loaded, too.
+// What a warp keeps in shared memory about its macroblock, and how it is loaded.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// The macroblocks below need this of a macroblock's bottom row: samples before the loop filter, prediction
+// What the macroblocks below need from a macroblock's bottom row: samples before the loop filter, prediction
 // modes, counts.
 struct alignas(16) BottomRow {
   std::uint8_t luma[16];

@@ -13,7 +13,7 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// core/pcm_decision.h asks this to decide between the macroblock as searched and I_PCM.
+// What core/pcm_decision.h asks to decide between the macroblock as searched and I_PCM.
 template <bool kRd, bool kIntra8x8, class Lists>
 struct PcmSearch {
   const WarpState<kRd>& s;

@@ -14,7 +14,7 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// A kernel knows this of the watermark's scheme when it is compiled.
+// What a kernel knows about the watermark's scheme when it is compiled.
 enum class MarkScheme { by_sign, by_parity, either };
 
 // The marks of a macroblock.
@@ -77,9 +77,9 @@ static __device__ __noinline__ int call_mark_level(int level, int half, int codi
   return mark_level(level, half, coding, word, by_parity, 16);
 }
 
-// The level at a lane's position of its half's Intra_4x4 block, with the block's mark if it has one, which
-// few blocks do. Kernels of a single scheme inline the marking: a call would cost more, since its
-// instructions would have to be fetched each time.
+// The level at a lane's position of its half's Intra_4x4 block, with the block's mark if it has one; few
+// blocks do. Kernels of a single scheme inline the marking: a call would cost more, since its instructions
+// would have to be fetched each time.
 template <MarkScheme kScheme>
 __device__ int marked_level(const LaneIndices& lane, const Marks<kScheme>& marks, int block, int level) {
   const unsigned word = marks.word >> block;

@@ -1,5 +1,5 @@
 // The quantisers of a lane by the stream's scaling lists. Streams whose lists are not flat have kernels of
-// their own (reconstruct_weighted.cu), whose code the others do not carry.
+// their own (reconstruct_weighted.cu), so the others do not carry that code.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct PlaneWeights {
 // LaneQuantiser with the weights of a plane's list.
 struct WeightedQuantiser : LaneQuantiser {
   core::WeightedInverse inverse;
-  core::Quantiser dc;  // of DC coefficients behind a further Hadamard transform
+  core::Quantiser dc;  // of DC coefficients after a further Hadamard transform
 
   __device__ WeightedQuantiser(const core::Quantiser& flat, int position, core::DeadZone dead_zone,
                                PlaneWeights weights)

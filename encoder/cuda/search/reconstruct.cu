@@ -7,7 +7,7 @@
 
 namespace cu264::encoder::cuda {
 
-// The kernels for streams that have no Intra_8x8; those for streams that have are in reconstruct_high.cu and
+// The kernels for streams without Intra_8x8. Those for streams with it are in reconstruct_high.cu and
 // reconstruct_weighted.cu.
 void launch_without_intra8x8(const ReconstructLaunch& job) {
   job.qp_varies ? launch<true, false>(job) : launch<false, false>(job);

@@ -17,8 +17,8 @@ namespace cu264::encoder::cuda {
 std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height);
 
 // Fills the batch's macroblocks, levels, total_coeff and, if it is not null, reconstruction. `common_qp` is
-// the QP of all the batch's pictures, if they have the same; the search then looks up no QPs, which is some
-// percent faster. `marks` is null or [picture][mb], the marks of a watermark (protect/watermark.h) in device
+// the QP of all the batch's pictures, if they have the same; the search then looks up no QPs, which is a few
+// per cent faster. `marks` is null or [picture][mb], the marks of a watermark (protect/watermark.h) in device
 // memory. `lists` are flat unless the batch has transform_8x8_mode. `pictures_on_device` counts those of
 // other batches too; the kernel that is quickest for few pictures is slower for many. Asynchronous on
 // `stream`; the scratch memory belongs to the launch until it ends. Throws cu264::Error if the launch is

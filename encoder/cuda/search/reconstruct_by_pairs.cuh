@@ -1,5 +1,5 @@
 // Encodes each macroblock row with two warps, for batches that are too small to fill the device. What counts
-// there is the length of the dependent chain of instructions of a macroblock.
+// there is the length of a macroblock's chain of dependent instructions.
 #pragma once
 
 #include <cstdint>

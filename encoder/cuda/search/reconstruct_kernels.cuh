@@ -1,5 +1,5 @@
-// The kernels of `reconstruct` and how they are launched. Streams with and without Intra_8x8 have kernels of
-// their own, and those with scaling lists that are not flat, too; three files compile them.
+// The kernels of `reconstruct` and how they are launched. Streams with Intra_8x8, streams without it and
+// streams with scaling lists that are not flat have separate kernels; three files compile them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// The arrangement of the warps of a kernel; a launch may have blocks with fewer warps.
+// How the warps of a kernel are arranged; a launch may have blocks with fewer warps.
 template <bool kRd, bool kIntra8x8>
 struct RowKernelShape {
   static constexpr bool kInStep = tuned::rows_in_step(kRd, kIntra8x8);
@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
   memory.intra8x8.fill();
   if constexpr (kRd || kIntra8x8) __syncthreads();
   using Shape = RowKernelShape<kRd, kIntra8x8>;
-  // The address is computed once if it does not depend on threadIdx; the lane's number costs `fast` without
-  // Intra_8x8 a register that it does not have.
+  // The address is computed once if it does not depend on threadIdx. Using the lane's number would cost
+  // `fast` without Intra_8x8 a register that it does not have.
   auto& [s, intra8x8_space] = memory.rows[uniform(static_cast<int>(threadIdx.x >> 5))];
   const int number = static_cast<int>(threadIdx.x & 31);
   LaneConstants mine(Shape::kInStep ? kept(number) : number, constants.initial(), memory.rate_tables, lists);
@@ -108,12 +108,12 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
   return wavefront;
 }
 
-// A multiprocessor gives the warps of a thread block to so many schedulers in turn. Nothing but speed depends
-// on that.
+// A multiprocessor deals the warps of a thread block out to this many schedulers in turn. Only speed depends
+// on it.
 inline constexpr int kSchedulers = 4;
 
-// The number of warps that a block has. `rows` on the device, of all batches, that do not fill it are spread
-// over all its multiprocessors, and the rows that a block takes together are of as many pictures of its
+// Returns the number of warps of a block. If the `rows` of all batches on the device do not fill it, they are
+// spread over all its multiprocessors. The rows that a block takes together come from as many pictures of its
 // batch, so that none waits for another (WarpsInStep).
 inline int warps_of_block(int most, int rows, int pictures, int processors) {
   const int warps = std::clamp(std::min(rows / processors, pictures), 1, most);

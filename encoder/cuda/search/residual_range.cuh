@@ -1,5 +1,5 @@
-// The decision for I_PCM asks this where scaling lists are not flat: whether levels are clipped, and whether
-// the residual keeps to the ranges of core/value_range.h. Each lane looks at one block.
+// What the decision for I_PCM asks where scaling lists are not flat: whether levels are clipped, and whether
+// the residual stays within the ranges of core/value_range.h. Each lane looks at one block.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Tells whether a level is clipped in the block that the lane looks at, which is none of DC levels. Empty
-// blocks hold old levels.
+// Returns whether a level is clipped in the block that the lane looks at, which is never a block of DC
+// levels. Empty blocks hold old levels.
 template <bool kRd>
 __device__ bool any_block_is_clipped(const WarpState<kRd>& s, const LaneIndices& lane) {
   const bool luma = lane.lane < 16;

@@ -1,6 +1,6 @@
-// The rate model of the kernels of `reconstruct`. What depends on it is compiled once for each model, in a
-// namespace of its own: a source file that defines CU264_COUNTS_CABAC has the kernels that count CABAC's
-// bits, the others have those that count CAVLC's.
+// The rate model of the kernels of `reconstruct`. Code that depends on it is compiled once for each model, in
+// a namespace of its own. A source file that defines CU264_COUNTS_CABAC has the kernels that count CABAC's
+// bits; the other files have those that count CAVLC's.
 #pragma once
 
 #if defined(CU264_COUNTS_CABAC)

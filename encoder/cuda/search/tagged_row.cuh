@@ -1,6 +1,6 @@
-// Pairs of warps leave this for the macroblock row below: a BottomRow each of whose words comes with a tag.
-// A word and its tag are stored at once, so the row below waits for the words themselves, without a fence and
-// without a second read behind a flag.
+// What a pair of warps leaves for the macroblock row below: a BottomRow whose words each come with a tag. A
+// word and its tag are stored at once, so the row below waits for the words themselves. It needs no fence,
+// and no second read after a flag.
 #pragma once
 
 #include <cstdint>

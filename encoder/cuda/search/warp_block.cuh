@@ -14,17 +14,17 @@ namespace cu264::encoder::cuda {
 
 inline constexpr unsigned kWarp = 0xffffffffu;
 
-// Returns a value that is the same in all lanes, in a form from which the compiler knows that. It does not
-// know it of values from shared memory, and where a branch depends on such a value, it guards each exchange
-// between lanes behind it, in case that the lanes have parted. In the kernels with Intra_8x8 this was an
-// eighth of the instructions, and more than half of the spills.
+// Returns a value that is the same in all lanes, in a form that tells the compiler so. The compiler does not
+// know this about values from shared memory. After a branch on such a value it guards every exchange between
+// lanes, in case the lanes have diverged. In the kernels with Intra_8x8 these guards were an eighth of the
+// instructions and caused more than half of the spills.
 template <class T>
 __device__ inline T uniform(T value) {
   return __shfl_sync(kWarp, value, 0);
 }
 
-// Returns a value that the compiler keeps in registers instead of computing it again at each use. A lane's
-// number, for one, it would read from a special register, which takes long.
+// Returns a value that the compiler keeps in registers instead of computing it again at each use. The lane's
+// number, for example, would be read from a special register, which is slow.
 template <class T>
 __device__ inline T kept(T value) {
 #if defined(__CUDA_ARCH__)
@@ -169,9 +169,9 @@ __device__ inline const LaneQuantiser& of_component(const LaneQuantiser& q, int)
   return q;
 }
 
-// Those of DC coefficients behind a further Hadamard transform. `q` is the plane's at the lane's position,
-// `flat` the plane's for flat scaling lists: the scaled coefficient with its sign, the fractional bits that
-// it has, and what core::dequantise_luma_dc and core::dequantise_chroma_dc take.
+// The same for DC coefficients, which pass a further Hadamard transform: the scaled coefficient with its
+// sign, the number of its fractional bits, and what core::dequantise_luma_dc and core::dequantise_chroma_dc
+// take. `q` is the plane's quantiser at the lane's position, `flat` the plane's for flat scaling lists.
 __device__ inline int scaled_dc(const LaneQuantiser&, const core::Quantiser& flat, int coefficient) {
   return coefficient * flat.multiplier[0];
 }
@@ -182,7 +182,7 @@ __device__ inline const core::Quantiser& dc_quantiser(const LaneQuantiser&, cons
   return flat;
 }
 
-// The level of a DC coefficient behind a further Hadamard transform.
+// The level of a DC coefficient after its further Hadamard transform.
 __device__ inline int signed_dc_level(const LaneQuantiser&, const core::Quantiser& q,
                                       core::DeadZone dead_zone, int extra_shift, int coefficient) {
   const int shift = q.shift + extra_shift;

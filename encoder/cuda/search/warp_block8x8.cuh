@@ -12,10 +12,9 @@
 
 namespace cu264::encoder::cuda {
 
-// A lane's place in an 8x8 block: four lanes to a line, which is a column of samples or a row of
-// coefficients. Of samples it holds numbers `pair` and 7 - `pair` of its line, and of coefficients those of
-// the frequencies `even` and `odd`. With these pairs each step of a transform needs one other lane of the
-// line.
+// A lane's place in an 8x8 block. Four lanes share a line, which is a column of samples or a row of
+// coefficients. The lane holds samples `pair` and 7 - `pair` of its line, or the coefficients of the
+// frequencies `even` and `odd`. With these pairs each step of a transform needs one other lane of the line.
 struct LaneIn8x8 {
   int line;
   int pair;
@@ -108,7 +107,7 @@ __device__ inline void inverse_transform8x8(TransposedBlock& memory, const LaneI
   y = (y + 32) >> 6;
 }
 
-// Quantisation needs these, which do not depend on the macroblock. They are in shared memory.
+// What quantisation needs and does not depend on the macroblock, in shared memory.
 struct Tables8x8 {
   std::int32_t multiplier[6][core::kPositionClasses8x8];   // by QP % 6
   std::int32_t level_scale[6][core::kPositionClasses8x8];  // the same

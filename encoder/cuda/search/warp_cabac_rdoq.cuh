@@ -1,6 +1,7 @@
 // RDOQ by CABAC's bits on a group of lanes, with the results of core::rdoq_levels. A block's bits are a sum
-// over its levels, and lowering a level changes the share of others by their contexts alone. So each lane
-// takes what a step changes in its own levels, and a sum over the lanes below adds what it changes in theirs.
+// over its levels, and lowering one level changes the share of other levels only through their contexts. So
+// each lane computes what a step changes in its own levels, and a sum over the lanes below adds what it
+// changes in theirs.
 #pragma once
 
 #include <climits>
@@ -21,7 +22,8 @@ inline namespace CU264_SEARCH {
 // two blocks at the same time. Every lane of the warp must call the functions.
 template <int kLanes, int kOwn>
 struct CabacRdoq {
-  // A unit of bits costs so much, in the units of squared errors here. No block's bits cost kNever.
+  // What a unit of bits costs, in the units of squared errors used here. No block's bits cost as much as
+  // kNever.
   static constexpr int kLambda = static_cast<int>(core::kRdoqLambda);
   static constexpr int kNever = INT_MAX;
 
@@ -55,7 +57,7 @@ struct CabacRdoq {
   __device__ void set(int i, std::int32_t scaled, int shift) {
     level[i] = core::quantise(scaled, shift, 1 << (shift - 1));
     value[i] = core::rdoq_value(scaled, shift);
-    // A level that was clipped is out of the question.
+    // A clipped level is never lowered.
     growth[i] = limited(core::rdoq_growth_of_step(value[i], level[i]), kNever / 2);
   }
 
@@ -78,7 +80,7 @@ struct CabacRdoq {
       ones += __popc(__ballot_sync(kWarp, level[i] == 1) & above);
       nonzero += __popc(__ballot_sync(kWarp, level[i] != 0) & above);
     }
-    // The block costs this for its last level if the present one goes.
+    // What the block would cost for its last level if the present one goes.
     bool is_last[kOwn], any_above = nonzero != 0, follows = false;
     int next_last = last[0];
 #pragma unroll
@@ -135,7 +137,7 @@ struct CabacRdoq {
   __device__ int cut_tail() {
     int bits_below[kOwn], bits = add_up(bits_below);
 
-    // The growth of the squared error as these levels, and all above, become zero.
+    // The growth of the squared error when these levels, and all above, become zero.
     int own[kOwn], sum = 0;
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
@@ -170,8 +172,9 @@ struct CabacRdoq {
 
   // Returns the block's bits, and stores those of the levels below each own one without the levels above.
   __device__ int add_up(int (&bits_below)[kOwn]) const {
-    // The levels are added up from the lowest one on, by each lane as they cost behind another kind of levels
-    // above: none in lanes with context 0, up to three of magnitude one, up to four greater ones.
+    // The levels are added up from the lowest one on. Each lane adds what they cost after a different
+    // combination of levels above: none in lanes with context 0, up to three of magnitude one, or up to four
+    // greater ones.
     const int context = lane & 7, first = lane & ~(kLanes - 1);
     const core::LevelCost cost = core::level_cost(costs, context < 4 ? context : 0, max(context - 3, 0));
     const int behind_one = lane + (context < 3 ? 1 : 0),

@@ -16,8 +16,8 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// RDOQ chooses this for a lane: a level, and a share of the bits of its half's block; the shares of all lanes
-// of the half add up to them.
+// What RDOQ chooses for a lane: a level, and a share of the bits of its half's block. The shares of all lanes
+// of the half add up to the block's bits.
 struct RdoqLevel {
   int level;
   int share;
@@ -25,7 +25,7 @@ struct RdoqLevel {
 
 #if defined(CU264_COUNTS_CABAC)
 
-// SearchRate on a warp. It needs nothing of shared memory.
+// SearchRate on a warp. It needs no shared memory.
 struct WarpRate : core::CabacRate {
   __device__ WarpRate(const core::CabacRate& rate) : core::CabacRate(rate) {}
 

@@ -1,11 +1,11 @@
-// The warps of a thread block run the same code at nearly the same time, so that what one of them fetches of
-// it serves all.
+// Makes the warps of a thread block run the same code at nearly the same time, so that the instructions that
+// one of them fetches serve all.
 //
-// The code that a macroblock runs through does not fit the instruction caches. Warps that have drifted apart
-// wait for fetches most of the time, and they drift apart within a macroblock if their pictures differ. So
-// they meet behind each macroblock and, where the preset compares by rate and distortion, between the steps
-// of the search (search_macroblock). That all warps of the block meet is faster than that those of a
-// scheduler do, although one waits for the slowest of more.
+// The code for a macroblock does not fit the instruction caches. Warps that have drifted apart spend most of
+// their time waiting for fetches, and if their pictures differ they drift apart within one macroblock. So
+// they meet after each macroblock and, where the preset compares by rate and distortion, between the steps of
+// the search (search_macroblock). It is faster for all warps of the block to meet than only for those of one
+// scheduler, although then each waits for the slowest of more warps.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class WarpsInStep {
 
   __device__ explicit WarpsInStep(Memory& s_memory) : s_memory_(s_memory) {}
 
-  // Takes a ticket for each warp of the block and returns this warp's. A ticket from `rows` on means that the
-  // warp has no row; then there are none for any warp the next time.
+  // Takes a ticket for each warp of the block and returns this warp's. A ticket of `rows` or more means that
+  // the warp has no row; the next time no warp of the block will have one.
   __device__ unsigned take_ticket(unsigned* d_ticket, unsigned rows) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -38,7 +38,7 @@ class WarpsInStep {
     __syncthreads();
     return uniform(s_memory_.ticket) + (threadIdx.x >> 5);
   }
-  // Tells whether the rows that the block has are the last ones.
+  // Returns whether the block's present rows are its last ones.
   __device__ bool is_last() const { return uniform(s_memory_.threads) < static_cast<int>(blockDim.x); }
 
   // Waits for all warps that have a row. They must call it equally often in a row.
@@ -55,7 +55,7 @@ struct WarpsThatNeverMeet {
   __device__ void meet() const {}
 };
 
-// Warps that go their own ways, for code that fits the caches.
+// Warps that run independently, for code that fits the caches.
 class WarpsApart : public WarpsThatNeverMeet {
  public:
   struct Memory {};

@@ -11,7 +11,7 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// All pointers are to device memory. Record is what a macroblock leaves for the one below.
+// All pointers are to device memory. Record is the type of what a macroblock leaves for the one below.
 template <class Record>
 struct Wavefront {
   Record* bottom;      // [picture][mb]
