@@ -1,7 +1,7 @@
 // The seam between what drives an encode and what codes pictures: a Job goes in, a CodedAccessUnit that names
 // its picture comes out. A backend takes pictures through the five stages (ingest, adaptive quantisation,
-// reconstruct, code, pack). It knows neither time nor containers; those above it know neither threads nor
-// blocks. A Pipeline (pipeline.h) always stands in front of it.
+// reconstruct, code, pack). It knows neither time nor containers; the layers above it know neither threads
+// nor blocks. A Pipeline (pipeline.h) always stands in front of it.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ struct PictureHeaders {
   Bytes parameter_sets;
   Bytes message;  // names the encoder
 
-  // Together with what pictures that were left out had; Overhead::with counts these bytes.
+  // Includes the bytes of pictures that were left out before it; Overhead::with counts these bytes.
   PictureHeaders with(const PictureHeaders& owed) const {
     return {parameter_sets ? parameter_sets : owed.parameter_sets, message ? message : owed.message};
   }
 };
 
-// What a packet says of its picture, and no backend reads.
+// What a packet says about its picture. No backend reads it.
 struct PictureLabel {
   std::int64_t pts = 0;
   void* user_data = nullptr;
@@ -47,8 +47,8 @@ struct Job {
   PictureLabel label = {};
 };
 
-// Backends leave so much room after the slices, and that for filler data (Pacing::packet_room), so that
-// what is added to them takes no new memory.
+// Backends leave this much room after the slices, in addition to the room for filler data
+// (Pacing::packet_room), so that adding to them takes no new memory.
 inline constexpr std::size_t kRoomForMessages = 256;
 
 // A coded picture.
@@ -80,20 +80,20 @@ class Backend {
 
   // The number of pictures that may be submitted before the oldest must be collected.
   virtual int capacity() const = 0;
-  // Copies or converts what it needs of a frame in host memory before it returns; other memory is read until
-  // the picture is collected. The caller has checked the frame against the parameters. Pictures of a stream
-  // are submitted in the order of their index; one with the index 0 begins the stream anew. Throws an Error
-  // if the picture cannot be taken: it is not in the backend then.
+  // Copies or converts what it needs from a frame in host memory before it returns; other memory is read
+  // until the picture is collected. The caller has checked the frame against the parameters. Pictures of a
+  // stream are submitted in the order of their index; one with the index 0 begins the stream anew. Throws an
+  // Error if the picture cannot be taken; the backend then does not have it.
   virtual void submit(const Job& job) = 0;
-  // No further picture will come soon: the backend starts a batch that is not full. Further pictures may be
-  // submitted when all have been collected.
+  // Says that no further picture will come soon: the backend starts a batch that is not full. Further
+  // pictures may be submitted when all have been collected.
   virtual void flush() = 0;
-  // Never waits. Starts what was flushed and could not start yet, unless the oldest picture is ready.
+  // Never waits. Starts what was flushed but could not start yet, unless the oldest picture is ready.
   virtual State poll() = 0;
   // Makes the backend signal `notifier` whenever poll() may have become `ready`.
   virtual void notify(std::shared_ptr<Notifier> notifier) = 0;
   // Waits for the oldest picture that was submitted and not yet collected, and returns it, with its error if
-  // it has one. Throws an Error if the backend can give no picture back any more.
+  // it has one. Throws an Error if the backend can no longer return any picture.
   virtual CodedAccessUnit collect() = 0;
   // Changes what the backend was opened with. All pictures have been collected. Returns false, and has
   // changed nothing, if that takes more memory than the backend has, or if another one is as good.

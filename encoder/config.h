@@ -1,4 +1,4 @@
-// Checks of a Config before anything is built from it, and what follows from its fields.
+// Checks a Config before anything is built from it, and derives values from its fields.
 #pragma once
 
 #include "cu264/encoder.h"
@@ -45,7 +45,7 @@ Colour coded_colour(const Config& config);
 // Config::profile with `automatic` resolved.
 Profile coded_profile(const Config& config);
 
-// These tell whether slices are coded with CABAC, and in a few words why profile and entropy coder are so.
+// Whether slices are coded with CABAC, and in a few words the reason for the profile and the entropy coder.
 bool uses_cabac(const Config& config);
 std::string profile_reason(const Config& config);
 
@@ -56,11 +56,12 @@ bool uses_transform_8x8(const Config& config);
 AdaptiveQuantisation coded_aq(const Config& config);
 int coded_aq_strength(const Config& config);
 
-// Return whether the QP of a picture is the encoder's decision, and may have a fraction; and whether pictures
-// may be coded a second time.
+// Return whether the encoder decides the QP of a picture, which may then have a fraction, and whether
+// pictures may be coded a second time.
 bool controls_rate(const Config& config);
 bool codes_again(const Config& config);
-// Returns how many pictures behind each one its QP depends on: Config::lookahead where there is a bitrate.
+// Returns on how many following pictures the QP of each picture depends: Config::lookahead where there is a
+// bitrate.
 int coded_lookahead(const Config& config);
 
 // The fraction in lowest terms.

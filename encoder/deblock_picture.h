@@ -1,5 +1,5 @@
 // The loop filter over a whole picture (H.264 8.7), as a decoder applies it. Only the reconstruction that the
-// encoder returns needs it, since intra prediction reads unfiltered samples.
+// encoder returns needs it, because intra prediction reads unfiltered samples.
 #pragma once
 
 #include "encoder/cpu_picture.h"

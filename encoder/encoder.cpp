@@ -30,7 +30,7 @@ struct Encoder::Impl {
     info.dropped = 0;
   }
 
-  // Begins a clip that is like the one before.
+  // Begins a clip that is like the previous one.
   void begin_clip() {
     session.begin_clip();
     info.dropped = 0;

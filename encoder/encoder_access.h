@@ -9,8 +9,8 @@ namespace cu264::encoder {
 
 struct EncoderAccess {
   // `entropy_kernel` replaces the CUDA backend's kernel of the stage `code`; null: the production kernel. The
-  // bytes are the same. Such kernels code CAVLC, which the profile automatic then has. Throws as Encoder's
-  // constructor does, and Error(unsupported) if the CPU backend or CABAC is asked for.
+  // bytes are the same. Such kernels code CAVLC, so the profile `automatic` then has CAVLC. Throws as
+  // Encoder's constructor does, and Error(unsupported) if the CPU backend or CABAC is asked for.
   static Encoder open(const Config& config, const entropy::EntropyKernel* entropy_kernel);
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using Buffer = std::vector<std::uint8_t>;
 
-// Buffers that are used again, because fresh memory is slow to touch.
+// Buffers are reused, because fresh memory is slow to touch.
 struct Buffers {
   std::mutex mutex;
   std::vector<Buffer> free;

@@ -1,4 +1,4 @@
-// Keeps frames that wait for their batch, although their callers go on.
+// Keeps frames that wait for their batch, so that their callers can go on.
 #pragma once
 
 #include <memory>

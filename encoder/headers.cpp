@@ -205,7 +205,7 @@ std::vector<std::uint8_t> pps_rbsp(const Config& config) {
   return w.finish();
 }
 
-// Edges are named by the option that asks for them.
+// Edges are named by the option that requests them.
 void append_aq(std::string& text, const Config& config) {
   const AdaptiveQuantisation aq = coded_aq(config);
   if (aq == AdaptiveQuantisation::off) return;
@@ -224,7 +224,7 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
                                             0xb6, 0x97, 0x3a, 0x15, 0x4f, 0xd2, 0x8b, 0xfc};
   // Backend and threads are not named: the bytes must not depend on them, and this text is part of the bytes.
   std::string text = std::string("cu264 ") + version();
-  // An automatic choice is named as what it came to: it gives the bytes that asking for it does.
+  // An automatic choice is named by its outcome, because it gives the same bytes as asking for that outcome.
   const Profile profile = coded_profile(config);
   append_text(text, "profile", name_of(profile));
   if (profile != Profile::baseline && !uses_cabac(config)) append_text(text, "cavlc", "on");
@@ -247,7 +247,7 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
 }
 
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
-  // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
+  // H.264 B.1.2 requires the long start code before parameter sets and at the beginning of an access unit.
   std::vector<std::uint8_t> out;
   bitstream::append_nal(out, kNalRefIdc, bitstream::kNalSps, sps_rbsp(config, level_idc), true);
   bitstream::append_nal(out, kNalRefIdc, bitstream::kNalPps, pps_rbsp(config), true);

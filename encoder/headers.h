@@ -1,4 +1,4 @@
-// Parameter sets and the SEI message: all of the stream but its slices. Slice headers are in
+// Parameter sets and the SEI message: all of the stream except its slices. Slice headers are in
 // core/slice_header.h.
 //
 // The *_rbsp functions return raw byte sequence payloads with their trailing bits and without emulation

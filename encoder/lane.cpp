@@ -77,7 +77,7 @@ void Lane::add(const std::shared_ptr<GroupStream>& stream) {
 
 void Lane::remove(const GroupStream& stream) {
   slots_[stream.slot] = nullptr;
-  wake();  // nobody needs to wait for its company any more
+  wake();  // nobody needs to wait for it any longer
 }
 
 void Lane::wake() {
@@ -208,7 +208,7 @@ void Lane::collect_oldest(Lock& lock) {
   group_.check_end(owner);
   stream.changed.notify_all();
   group_.notifier.signal();
-  // The device is lost; it will not give back the other pictures either.
+  // The device is lost and will not return the other pictures either.
   if (error && error->code() == ErrorCode::device_failure) fail(lock, *error);
 }
 

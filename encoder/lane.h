@@ -1,7 +1,7 @@
 // A lane encodes pictures of streams that share batches: a pipeline and the thread that uses it. Whenever the
-// backend is free, the thread takes what waits, one picture of each stream in turn, so a stream that floods
-// delays no other. A stream stays in its lane, so its pictures are encoded in order. Several lanes share a
-// device; while one hands out its packets or waits, the others keep the device busy.
+// backend is free, the thread takes what waits, one picture of each stream in turn, so a stream that sends
+// too much delays no other. A stream stays in its lane, so its pictures are encoded in order. Several lanes
+// share a device; while one hands out its packets or waits, the others keep the device busy.
 #pragma once
 
 #include <chrono>
@@ -92,7 +92,7 @@ class Lane {
     stream.waiting.clear();
   }
   // Wakes the thread if it has something to do now: with many streams, most pictures come while it waits for
-  // their company.
+  // more of them.
   void wake();
   // Set if the backend broke down.
   const std::optional<Error>& failure() const { return failure_; }
@@ -101,10 +101,10 @@ class Lane {
   using Lock = std::unique_lock<std::mutex>;
 
   void run();
-  // Returns whether it is not worth it to wait for more pictures.
+  // Returns whether it is not worth waiting for more pictures.
   bool may_begin() const;
-  // Returns whether every stream that was in the batch before waits with its next picture: no more will come
-  // soon.
+  // Returns whether every stream of the previous batch already waits with its next picture, so that no more
+  // will come soon.
   bool company_is_complete() const;
   void wait_for_company(Lock& lock);
   std::vector<Job> take(std::size_t room);

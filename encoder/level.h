@@ -16,13 +16,13 @@ struct StreamLevel {
 
 // The lowest level that allows the picture's size, its sides, one reference frame and the macroblock rate.
 // With a bit rate of 0, which means unknown, as with a constant QP, MaxBR is not considered; nor is MaxCPB
-// without a buffer. The profile decides about the bits that MaxBR and MaxCPB stand for (table A-2). `slices`
-// of a picture are limited above Baseline (A.3.3).
+// without a buffer. The profile determines the bits that MaxBR and MaxCPB stand for (table A-2). `slices` of
+// a picture are limited above Baseline (A.3.3).
 StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second = 0,
                          std::int64_t buffer_bits = 0, int slices = 1, Profile profile = Profile::baseline);
 
-// The level that Config::level_idc asks for, or the lowest. Throws Error(invalid_argument) if the stream
-// exceeds the one that is asked for.
+// The level that Config::level_idc asks for, or else the lowest possible one. Throws Error(invalid_argument)
+// if the stream exceeds the requested level.
 StreamLevel stream_level(const Config& config);
 
 inline constexpr int kLevel1b = 9;  // its level_idc here

@@ -20,8 +20,8 @@ class Notifier {
 
   void signal();
 
-  // To be called before looking whether there is what one waits for. Makes the descriptor unreadable, and
-  // returns what wait() asks for: a signal that comes after this call ends the wait.
+  // Call this before checking whether what is waited for is there. Makes the descriptor unreadable, and
+  // returns the value to pass to wait(): a signal that comes after this call ends the wait.
   std::uint64_t begin_check();
   // Sleeps. Returns false if there was no signal until the deadline.
   bool wait(std::uint64_t seen, Deadline deadline);

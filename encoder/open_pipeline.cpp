@@ -43,7 +43,7 @@ std::unique_ptr<encoder::Analyser> device_analyser(const StreamParams& params,
                                              devices.size() > 1);
 }
 
-// With rate control a batch has its size from there.
+// With rate control the size of a batch comes from there.
 StreamParams with_paced_batch(StreamParams params, const std::vector<int>& devices) {
   if (!params.pacing.controls_rate) return params;
   const int batch =
@@ -118,7 +118,7 @@ OpenedPipeline open_pipeline(const Config& config, const StreamParams& params) {
 void reopen_pipeline([[maybe_unused]] const Config& config, const StreamParams& params,
                      OpenedPipeline& opened) {
 #if defined(CU264_WITH_CUDA)
-  // A batch that was not asked for may be somewhat smaller than the best, rather than to need new memory.
+  // A batch whose size was not requested may be somewhat smaller than the best, if that avoids new memory.
   if (opened.name == "cuda") {
     const StreamParams own = with_paced_batch(params, devices_of(config));
     const int best = cuda::choose_batch(own, devices_of(config));

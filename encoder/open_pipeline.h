@@ -23,8 +23,8 @@ struct OpenedPipeline {
 // A build without CUDA has only the CPU backend.
 OpenedPipeline open_pipeline(const Config& config, const StreamParams& params);
 
-// Makes a pipeline, all of whose pictures have been collected, ready for pictures of another size or another
-// preset. It keeps its memory where that suffices. If this throws, there may be no pipeline any more.
+// Prepares a pipeline, all of whose pictures have been collected, for another size or another preset. It
+// keeps its memory where that is large enough. If this throws, there may no longer be a pipeline.
 void reopen_pipeline(const Config& config, const StreamParams& params, OpenedPipeline& opened);
 
 // Pipelines for a StreamGroup (lane.h): which kind of them, and one of them with what belongs to it.

@@ -1,4 +1,4 @@
-// Copies of frames, plane behind plane.
+// Copies of frames, one plane after another.
 #pragma once
 
 #include <cstddef>

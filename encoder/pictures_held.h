@@ -1,5 +1,5 @@
-// How many pictures are held in front of a backend and in it. The pipeline keeps to these numbers, and
-// whoever sizes memory counts with them.
+// How many pictures are held in front of a backend and in it. The pipeline keeps to these numbers, and memory
+// is sized by them.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace cu264::encoder {
 
-// With rate control at most so many pictures are in the backend: a batch that is coded, and one that waits.
+// With rate control at most this many pictures are in the backend: a batch that is coded, and one that waits.
 inline constexpr int kMaxInBackend = kFeedbackDistance / 2;
 
 // Pictures in a backend of such a capacity at once.
@@ -24,8 +24,8 @@ inline int pictures_in_backend(int capacity, int batch, const StreamParams& para
 inline int pictures_in_pipeline(int capacity, int batch, const StreamParams& params) {
   const int in_backend = pictures_in_backend(capacity, batch, params);
   if (!params.pacing.controls_rate) return in_backend;
-  // So many pictures may wait for a place in the backend. While a batch waits for those of it that are coded
-  // again, the caller submits no more, so these fill the batches after it.
+  // How many pictures may wait for a place in the backend. While a batch waits for those of its pictures that
+  // are coded again, the caller submits no more, so these fill the batches after it.
   const int batches = params.pacing.codes_again ? 4 : 2;
   const int waiting = params.outputs.device_output ? 0 : std::max(batches * batch, 4);
   return std::min(kFeedbackDistance, in_backend + waiting) + params.pacing.lookahead;

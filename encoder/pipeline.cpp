@@ -82,7 +82,7 @@ void Pipeline::release_oldest(PacedStream& stream) {
 void Pipeline::release(std::uint32_t number, bool ends_clip) {
   if (ahead(number) == 0) return;
   PacedStream& stream = *streams_[number];
-  // Those that a drain released before are planned without the end, whenever that happens.
+  // Those that a drain released earlier are planned without knowledge of the end, whenever that happens.
   if (ends_clip) stream.controller.end();
   while (!stream.ahead.empty()) release_oldest(stream);
   advance();
@@ -148,14 +148,14 @@ CodedAccessUnit Pipeline::collect() {
   return picture->result();
 }
 
-// Packets on the device are valid until the next call of the backend, so each is taken from there when it is
-// asked for. Pictures are not coded again then.
+// Packets on the device are valid until the next call of the backend, so each is taken only when it is asked
+// for. In that case pictures are not coded again.
 bool Pipeline::stays_with_backend() const {
   return params_.outputs.device_output;
 }
 
-// Results are taken when they are needed: while one packet at a time is copied and freed, all of them use the
-// same memory.
+// Results are taken only when they are needed: as long as packets are copied and freed one at a time, they
+// all use the same memory.
 bool Pipeline::takes_results() const {
   return !stays_with_backend() && !in_backend_.empty() && !front_is_settled();
 }
@@ -181,7 +181,7 @@ void Pipeline::drain() {
   draining_ = true;
 }
 
-// Waits for something that brings the oldest picture forward; advance() came before.
+// Waits for something that brings the oldest picture forward. Call advance() first.
 void Pipeline::wait() {
   if (analyser_) analyser_->start();
   const bool plannable = planned_ < pictures_.size() && pictures_[planned_]->can_plan();

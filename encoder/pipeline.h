@@ -1,8 +1,7 @@
-// The way of every picture from its frame to its access unit. A picture is measured, planned by its stream's
-// RateController, coded by the backend, and coded again there if its size misses what was asked for; its
-// access unit is given back once its size is settled. A constant QP is the simplest case: nothing is
-// measured, and every plan and every size is right. Pictures of a stream come back in the order in which they
-// were submitted.
+// The path of every picture from its frame to its access unit. A picture is measured, planned by its stream's
+// RateController and coded by the backend. If its size misses the target it is coded again. Its access unit
+// is returned once its size is settled. A constant QP is the simplest case: nothing is measured, and every
+// plan and every size is right. Pictures of a stream come back in the order in which they were submitted.
 //
 // There is no thread: every call does what can be done without waiting, and collect() waits. With rate
 // control the backend is flushed only when nothing else can bring the oldest picture forward, and then
@@ -23,7 +22,7 @@ namespace cu264::encoder {
 
 class Pipeline {
  public:
-  // Makes the analyser of a pipeline that is opened or restarted with such parameters.
+  // Makes the analyser of a pipeline that is opened or restarted with these parameters.
   using MakeAnalyser = std::unique_ptr<Analyser> (*)(const StreamParams& params,
                                                      const std::vector<int>& devices);
 
@@ -34,11 +33,12 @@ class Pipeline {
   // The number of pictures that may be submitted before the oldest must be collected.
   int capacity() const { return capacity_; }
   // Takes a picture, whose frame is as for Backend::submit. An error of the picture comes with its access
-  // unit. With a look-ahead the picture waits until as many pictures of its stream were submitted after it.
+  // unit. With a look-ahead the picture waits until that many pictures of its stream have been submitted
+  // after it.
   void submit(Job job);
-  // The pictures of a stream that wait for others are coded without these. `ends_clip`: none will come.
+  // The pictures of a stream that wait for later ones are coded without them. `ends_clip`: none will come.
   void release(std::uint32_t stream, bool ends_clip);
-  // No further picture will come soon.
+  // Says that no further picture will come soon.
   void flush();
 
   std::size_t ahead(std::uint32_t stream) const;  // pictures of the stream that wait for others
@@ -47,13 +47,13 @@ class Pipeline {
 
   // Never waits.
   State poll();
-  // To be called by a thread that is about to sleep until the notifier is signalled. Returns whether it will
-  // be, without another call. Does what nothing would signal: for that it may wait for a measure.
+  // Call this before sleeping until the notifier is signalled. Returns whether it will be signalled without
+  // another call. Does the work that nothing would signal, for which it may wait for a measure.
   bool will_signal();
   void notify(std::shared_ptr<Notifier> notifier);
-  // Waits for the oldest released picture. Throws an Error if the backend can give no picture back any more.
+  // Waits for the oldest released picture. Throws an Error if the backend can no longer return any picture.
   CodedAccessUnit collect();
-  // As Backend::restart. Whether QPs are decided cannot change.
+  // As Backend::restart. A change between constant and controlled QPs is not possible.
   bool restart(const StreamParams& params, int batch);
 
  private:

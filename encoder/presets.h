@@ -20,8 +20,8 @@ struct SearchParams {
   int worth_intra8x8 = core::kWorthIntra8x8Mode;
 };
 
-// All values were found by measurement. A stream with the 8x8 transform has three sizes to choose from, and
-// more candidates of a block than five hardly gain anything there.
+// All values were measured. A stream with the 8x8 transform has three sizes to choose from, and more than
+// five candidates of a block gain hardly anything there.
 inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
   switch (preset) {
     case Preset::fast:
@@ -38,8 +38,9 @@ inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
   }
 }
 
-// Tells whether the search counts CABAC's bits (core/cabac_rate.h). Where SATD decides, CAVLC's tell as much.
-// With scaling lists that are not flat CAVLC's are counted too, so that the kernels for them exist once.
+// Tells whether the search counts CABAC's bits (core/cabac_rate.h). Where SATD decides, CAVLC's serve as
+// well. With scaling lists that are not flat CAVLC's are counted as well, so that the kernels for them exist
+// only once.
 inline bool counts_cabac(const SearchParams& search, bool cabac, bool flat_lists) {
   return cabac && flat_lists && search.rd_candidates > 0;
 }

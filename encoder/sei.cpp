@@ -19,8 +19,8 @@ bool is_slice(const bitstream::NalUnit& nal) {
   return nal.type() >= bitstream::kNalSlice && nal.type() <= bitstream::kNalSliceIdr;
 }
 
-// Returns where the start code of the first slice begins. The message gets the zero bytes in front, which the
-// first NAL unit of an access unit must have (B.1.2), so its size does not depend on what is there.
+// Returns where the start code of the first slice begins. The message takes over the leading zero byte that
+// the first NAL unit of an access unit must have (B.1.2), so its size does not depend on what is there.
 std::size_t place_of_sei(bitstream::ByteSpan access_unit) {
   constexpr std::ptrdiff_t kShortStartCode = 3;
   for (const bitstream::NalUnit& nal : bitstream::split_annexb(access_unit).units) {

@@ -20,7 +20,7 @@ std::optional<AqParams> aq_params(const Config& config) {
   return std::nullopt;
 }
 
-// Filler data bring a picture of a constant bitrate to its share of the rate while the buffer is full.
+// While the buffer is full, filler data bring a picture of a constant bitrate to its share of the rate.
 std::size_t packet_room(const Config& config) {
   if (config.frame_bytes > 0) return static_cast<std::size_t>(config.frame_bytes);
   if (!config.cbr) return 0;

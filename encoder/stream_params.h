@@ -1,4 +1,4 @@
-// What is known of a stream when it begins, and holds for all its pictures: a pipeline and its backend are
+// What is known about a stream when it begins and holds for all its pictures. A pipeline and its backend are
 // opened with it. What may differ between pictures is in core::PictureParams.
 #pragma once
 
@@ -83,7 +83,7 @@ struct Protection {
   explicit operator bool() const { return marks || cipher; }
 };
 
-// What rate control asks of those that hold pictures and packets.
+// What rate control requires of those that hold pictures and packets.
 struct Pacing {
   bool controls_rate = false;  // QPs are decided by the pipeline
   bool codes_again = false;    // it may have pictures coded again, because they have a limit or a buffer

@@ -18,12 +18,13 @@ struct EdgeGuideMemory {
   std::uint8_t* maps = nullptr;  // [map_bytes()]: those of a round
 };
 
-// With so many pixels in a round the detector's kernels fill any device; more would only take memory.
+// With this many pixels in a round the detector's kernels fill any device; more would only take memory.
 inline constexpr std::int64_t kEdgeRoundPixels = std::int64_t{1} << 27;
 
 class EdgeGuide {
  public:
-  // For batches of up to `pictures`, on the current device. The detector was checked. Throws cu264::Error.
+  // For batches of up to `pictures`, on the current device. The detector's parameters have been checked.
+  // Throws cu264::Error.
   EdgeGuide(const canny::Params& detector, int width, int height, int pictures,
             std::int64_t round_pixels = kEdgeRoundPixels);
 
@@ -33,7 +34,7 @@ class EdgeGuide {
   }
 
   // Fills sums[picture][mb]. If pinned_maps is not null, it receives the maps, [picture][y][x] without
-  // padding, when the stream has come so far.
+  // padding, once the stream has reached that point.
   void launch_sums(const PicturePlanes& luma, int pictures, const EdgeGuideMemory& memory,
                    MacroblockSums* sums, std::uint8_t* pinned_maps, cudaStream_t stream) const;
 

@@ -1,7 +1,8 @@
-// Three kernels: one warp sums the samples and edges of two macroblocks, a row in each lane, or where steps
-// are counted those of one macroblock, eight of a row in each lane; one thread block for each picture
-// computes the mean weight; one thread for each macroblock computes its offset, or for each position, picture
-// after picture of the batch, if offsets depend on the picture before.
+// Three kernels. In the first a warp sums the samples and edges of two macroblocks, a row in each lane; where
+// steps are counted it takes one macroblock, eight samples of a row in each lane. In the second a thread
+// block for each picture computes the mean weight. In the third a thread for each macroblock computes its
+// offset; if offsets depend on the previous picture, a thread takes one position in all pictures of the
+// batch, one after another.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "core/mb_qp_delta.h"

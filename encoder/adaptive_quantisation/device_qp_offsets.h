@@ -1,5 +1,5 @@
 // Adaptive quantisation on the device: three sums for each macroblock of a batch of pictures, and a QP offset
-// from each three, by the arithmetic of encoder/adaptive_quantisation/qp_offsets.h.
+// from these, with the arithmetic of encoder/adaptive_quantisation/qp_offsets.h.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -32,7 +32,7 @@ MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, c
 
 namespace {
 
-// Computes offsets from weights and stores them in place of those of the picture before.
+// Computes offsets from weights and stores them in place of those of the previous picture.
 void settle(const AqParams& params, const std::vector<int>& weights, std::vector<std::int8_t>& previous) {
   const std::int64_t sum = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
   const int mean = mean_weight(sum, static_cast<int>(weights.size()));

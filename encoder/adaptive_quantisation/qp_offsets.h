@@ -1,8 +1,8 @@
-// Adaptive quantisation: a QP offset for each macroblock, from its edges or its variance.
-// Three sums over the 16 x 16 samples of a macroblock give its weight. The offset depends on the difference
-// from the picture's mean weight, so that offsets have a mean of zero (but for clipping at +-12) and the
-// bitrate stays comparable. All arithmetic is in integers: weights and offsets are in Q8 until the last
-// rounding, and logarithms are to base 2.
+// Adaptive quantisation: a QP offset for each macroblock, from its edges or its variance. Three sums over the
+// 16 x 16 samples of a macroblock give its weight. The offset depends on the difference from the picture's
+// mean weight, so offsets have a mean of zero (except for clipping at +-12) and the bitrate stays comparable.
+// All arithmetic is in integers: weights and offsets are in Q8 until the last rounding, and logarithms are to
+// base 2.
 //
 //   aq variance   weight = log2(variance + 16). Contrast hides quantisation; flat macroblocks get a lower QP.
 //   edges         that minus 7/16 for each edge sample of a GUD-Canny map, up to 16 of them. Macroblocks with
@@ -20,7 +20,7 @@
 
 namespace cu264::encoder {
 
-// none: offsets are zero, but in rows whose QP is raised (core::PictureParams::raised_rows).
+// none: offsets are zero, except in rows whose QP is raised (core::PictureParams::raised_rows).
 enum class AqMode : std::uint8_t { none, edges, variance, steps };
 
 inline constexpr int kStrengthOne = 256;                   // Q8
@@ -97,8 +97,8 @@ CU264_HD int settled_offset(int target, int previous) {
 struct AqParams {
   AqMode mode = AqMode::edges;
   int strength = kStrengthOne;  // Q8
-  // Says whether offsets depend on those of the stream's picture before. Without this, a picture that is
-  // coded again has the same offsets again.
+  // Whether offsets depend on those of the stream's previous picture. If not, a picture that is coded again
+  // gets the same offsets again.
   bool remembers = true;
 
   bool operator==(const AqParams&) const = default;

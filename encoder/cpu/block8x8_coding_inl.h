@@ -129,8 +129,8 @@ static inline bool quantise8x8_by_dead_zone(const std::int16_t (&coefficients)[6
   return any != 0;
 }
 
-// The same by RDOQ, each interleaved block for itself in its context. context(i) is asked for when the blocks
-// before have been counted by counted(i, total_coeff).
+// The same by RDOQ, each interleaved block on its own in its context. context(i) is called once counted(i,
+// total_coeff) has counted the earlier blocks.
 template <class Rate, class Context, class Counted>
 static inline bool quantise8x8_by_rdoq(const Rate& rate, const std::int16_t (&coefficients)[64],
                                        const Quantiser8x8At& q, const Context& context,

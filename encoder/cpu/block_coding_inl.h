@@ -112,8 +112,8 @@ __attribute__((always_inline)) static inline int quantise_block(const SearchRate
   return core::count_ones(core::level_masks(levels, count).nonzero);
 }
 
-// The same for DC coefficients behind a further Hadamard transform, in coding order; it takes sixteen levels
-// of memory, whatever the count.
+// The same for DC coefficients after a further Hadamard transform, in coding order. It needs room for sixteen
+// levels, whatever the count.
 static inline int quantise_dc(const SearchRate& rate, const std::int32_t* coefficients,
                               core::BlockCategory category, const PlaneQuantiser& q, int extra_shift,
                               bool by_rdoq, int context, std::int16_t* levels) {

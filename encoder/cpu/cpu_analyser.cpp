@@ -1,4 +1,4 @@
-// The analyser of the CPU backend: a frame is measured at once, from the copy by which it is held.
+// The analyser of the CPU backend: a frame is measured at once, from the copy that holds it.
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace cu264::encoder {
 namespace {
 
-// Pictures that are used again, because fresh memory is slow to touch. Only their `source` is used.
+// Pictures are reused, because fresh memory is slow to touch. Only their `source` is used.
 struct Copies {
   std::mutex mutex;
   std::vector<std::unique_ptr<CpuPicture>> free;

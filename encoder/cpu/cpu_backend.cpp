@@ -1,7 +1,7 @@
-// The CPU backend: several pictures in flight, whose slices are encoded in parallel on oneTBB.
-// The caller's thread is one of Config::threads: it works while it waits in collect(). Tasks take slices by
-// ticket, those of the oldest picture first, so it does not matter which thread runs which task, and the
-// bytes do not depend on it.
+// The CPU backend: several pictures in flight, whose slices are encoded in parallel on oneTBB. The caller's
+// thread is one of Config::threads: it works while it waits in collect(). Tasks take slices by ticket, those
+// of the oldest picture first, so it does not matter which thread runs which task, and the bytes do not
+// depend on it.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -32,8 +32,8 @@
 namespace cu264::encoder {
 namespace {
 
-// A slice that is being encoded. The payload's memory suffices for the worst case and stays uninitialised, so
-// that pages which no slice fills are never touched.
+// A slice that is being encoded. The payload's memory is large enough for the worst case and is not
+// initialised, so pages that no slice fills are never touched.
 struct SliceWork {
   std::unique_ptr<std::uint8_t[]> payload;
   std::size_t capacity = 0;
@@ -68,8 +68,8 @@ int pictures_in_flight(int threads, int slices) {
   return threads == 1 ? 1 : (threads + slices - 1) / slices + 4;
 }
 
-// A picture of CABAC that has too many bins for its bytes ends with cabac_zero_words (H.264 7.4.2.10). These
-// belong to its last NAL unit. `bytes` counts the NAL units without their start codes.
+// A CABAC picture with too many bins for its bytes ends with cabac_zero_words (H.264 7.4.2.10). These belong
+// to its last NAL unit. `bytes` counts the NAL units without their start codes.
 void append_zero_words(std::uint64_t bins, std::size_t bytes, int macroblocks,
                        std::vector<std::uint8_t>& nal_units) {
   const std::uint64_t words = core::cabac_zero_words(bins, bytes, static_cast<std::uint64_t>(macroblocks));
@@ -192,7 +192,7 @@ class CpuBackend final : public Backend {
     return std::exchange(work.unit, {});
   }
 
-  // Another size is opened anew: its memory costs little on the host.
+  // For another size the backend is opened anew: memory costs little on the host.
   bool restart(const StreamParams& params, int) override {
     if (params.format != params_.format || params.execution != params_.execution) return false;
     const bool same_detector = params.decisions.edge_detector == params_.decisions.edge_detector;
@@ -203,9 +203,10 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  // oneTBB promises a worker to a task that is enqueued. Those that are only run may lie there until somebody
-  // waits for them in collect(), and a caller who waits for a notifier does not: for that one, a task is
-  // enqueued, whose worker takes the others too. With a single thread there is to be no worker.
+  // oneTBB guarantees a worker only for a task that is enqueued. Tasks that are merely run may lie idle until
+  // somebody waits for them in collect(), which a caller who waits for a notifier does not do. For such a
+  // caller a task is enqueued, and its worker takes the others too. With a single thread there must be no
+  // worker.
   bool needs_worker() const { return threads_ > 1 && notifier_ != nullptr; }
 
   void begin_slices(PictureInFlight& work) {
@@ -312,7 +313,7 @@ class CpuBackend final : public Backend {
     }
   }
 
-  // To be called when the last slice of a picture is coded.
+  // Call this when the last slice of a picture has been coded.
   void finish(PictureInFlight& work) const {
     try {
       work.unit = {};

@@ -25,8 +25,8 @@ struct Intra8x8Predictions {
   alignas(16) std::uint8_t sample[core::kIntra8x8Modes][64];
 };
 
-// Most modes predict a row by eight values that follow one another in an array of values, and the next row by
-// those one or two places further. Vertical_Right has one such array for even rows and one for odd rows.
+// Most modes predict a row from eight consecutive values of an array, and the next row from those one or two
+// places further on. Vertical_Right has one such array for even rows and one for odd rows.
 struct Intra8x8Strips {
   static constexpr int kVerticalRightFirst = 3, kHorizontalDownFirst = 14;
   std::uint8_t vertical_right[2][11] = {};  // by y & 1, x - (y >> 1) + kVerticalRightFirst

@@ -1,6 +1,6 @@
 // The search depends on the compiler's vector code and on the rate model, so it is compiled once for each
-// instruction set and each model. Each build has a namespace of its own (CU264_ISA). Of the instruction sets
-// the newest that the processor supports is called.
+// instruction set and each model. Each build has a namespace of its own (CU264_ISA). At run time the newest
+// instruction set that the processor supports is used.
 #pragma once
 
 #ifndef CU264_ISA

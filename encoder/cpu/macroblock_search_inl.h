@@ -20,7 +20,7 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// The search of luma: what the flow of core/luma_decision.h asks for.
+// The search of luma: what the functions of core/luma_decision.h ask for.
 struct LumaSearch {
   MacroblockContext& mb;
   const int pattern;  // CodedBlockPatternChroma
@@ -123,7 +123,7 @@ static inline core::MacroblockRecord make_record(const LumaCandidate& luma, cons
   return record;
 }
 
-// core/pcm_decision.h asks this to decide between the macroblock as found and I_PCM.
+// What core/pcm_decision.h asks to decide between the macroblock as found and I_PCM.
 struct PcmSearch {
   MacroblockContext& mb;
   const core::MacroblockRecord& record;

@@ -12,7 +12,7 @@ namespace cu264::encoder {
 // a macroblock's offset is added if the picture has offsets.
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset);
 
-// The instruction set of the build that the processor runs, as text: "AVX2".
+// The instruction set of the build that the processor runs, as text, for example "AVX2".
 const char* instruction_set();
 
 }  // namespace cu264::encoder

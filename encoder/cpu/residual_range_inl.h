@@ -1,4 +1,4 @@
-// This tells whether a macroblock's residual keeps to the ranges of core/value_range.h.
+// Tells whether a macroblock's residual stays within the ranges of core/value_range.h.
 #pragma once
 
 #include <cstdint>
