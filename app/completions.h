@@ -1,4 +1,4 @@
-// Completions for shells, made from what the verbs say of themselves.
+// Completions for shells, made from the verbs' own descriptions.
 #pragma once
 
 #include <string>

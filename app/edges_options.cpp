@@ -101,7 +101,7 @@ void read_execution(const ParsedOptions& parsed, EdgesOptions& options) {
 }
 
 void read_output(const ParsedOptions& parsed, const NamedFiles& files, EdgesOptions& options) {
-  // What the detector runs with, the encoder of a video does, too.
+  // The encoder of a video runs with the same settings as the detector.
   const Config execution = options.output.config;
   options.output = edges_output(files.output, read_overwrite(parsed), files.input);
   EdgesOutput& output = options.output;

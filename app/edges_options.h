@@ -22,7 +22,7 @@ struct EdgesOutput {
   Overwrite overwrite = Overwrite::ask;
   EdgeFormat format = EdgeFormat::pgm;
   io::Container container = io::Container::h264;  // for video
-  Config config;                                  // for video: what the command line decides of it
+  Config config;                                  // for video: the part that the command line decides
   bool overlay = false;                           // the maps come as pictures with edges on them
   std::string input;                              // a file that no picture may replace
 };

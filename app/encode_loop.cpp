@@ -63,7 +63,7 @@ class Loop {
 
   void run(BoundedQueue<Unit>& queue) {
     while (!interrupted() && !queue.finished()) {
-      // The reader is behind, so there is time for packets.
+      // The reader is late, so there is time for packets.
       if (queue.empty()) take_packets();
       if (auto unit = queue.pop(kInterruptLatency)) take(std::move(*unit));
     }
@@ -129,7 +129,7 @@ class Loop {
   std::deque<io::Picture> in_flight_;  // pictures that were sent and not yet received
   const std::map<std::int64_t, int>& qps_;
   SizePlan* const plan_;  // null if no size was asked for
-  double crf_ = -1;       // that the plan had for the picture before
+  double crf_ = -1;       // that the plan had for the previous picture
   std::int64_t sent_ = 0;
 };
 

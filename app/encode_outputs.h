@@ -39,7 +39,7 @@ class EncodeOutputs {
   // Counts what was written so far.
   const EncodeTotals& totals() const { return totals_; }
 
-  // Returns the bytes that were written so far and are no pictures.
+  // Returns the number of bytes written so far that are not pictures.
   std::int64_t bytes_beside() const;
 
   // Completes the output. Returns its bytes.

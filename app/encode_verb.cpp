@@ -93,7 +93,7 @@ void print_details(const EncodeOptions& options, const io::Reader& reader, const
                info.backend_reason.c_str(), info.batch);
 }
 
-// A constant QP does not know beforehand how many bits it takes.
+// With a constant QP it is not known beforehand how many bits a stream takes.
 std::string bit_rate_note(const EncodeOptions& options, const EncoderInfo& info, double kbps) {
   const double most = static_cast<double>(info.level_bit_rate) / 1000;
   if (options.config.level_idc == 0 || kbps <= most) return {};
@@ -112,7 +112,7 @@ std::string bit_rate_note(const EncodeOptions& options, const EncoderInfo& info,
                                 std::to_string(outputs.totals().frames()) + " pictures before it");
 }
 
-// The first pass of --target-size tells nothing but sizes.
+// The first pass of --target-size gives nothing but sizes.
 EncodeOptions measuring_options(EncodeOptions options) {
   options.config.preset = Preset::fast;
   options.recon.clear();
@@ -122,8 +122,8 @@ EncodeOptions measuring_options(EncodeOptions options) {
   return options;
 }
 
-// One pass over the input. Returns nothing if the file does not have the size that --target-size wants; it is
-// then removed, and `plan` knows more.
+// One pass over the input. Returns nothing if the file does not have the size that --target-size asks for;
+// the file is then removed, and `plan` has learnt from it.
 std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& reader,
                                     const std::map<std::int64_t, int>& qps, std::atomic<bool>& stop_reading,
                                     std::optional<SizePlan>& plan) {
@@ -202,7 +202,7 @@ ExitCode encode(EncodeOptions options) {
         check_overwrite(options.edges->path, options.overwrite);
     }
     if (const auto exit = encode_once(options, *reader, qps, stop_reading, plan)) return *exit;
-    stop_reading = false;  // the pass before has ended
+    stop_reading = false;  // the previous pass has ended
     // It may have left maps, which are the same in every pass.
     if (options.edges && plan && plan->passes() > 1) options.edges->overwrite = Overwrite::yes;
   }

@@ -1,4 +1,5 @@
-// cu264 help: what there is, what a verb takes, the manual page and the completions of shells.
+// cu264 help: lists the verbs, shows what a verb takes, and prints the manual page and the completions of
+// shells.
 #include <cstdio>
 
 #include "app/common_options.h"

@@ -33,11 +33,11 @@ void read_part(const ParsedOptions& parsed, io::ReaderOptions& reader) {
   }
   if (parsed.has("to")) {
     span.duration = parse_time("to", parsed["to"]) - span.seek;
-    if (span.duration <= 0) usage("--to is not behind --seek", "both count from the start of the input");
+    if (span.duration <= 0) usage("--to is not after --seek", "both count from the start of the input");
   }
 }
 
-// Reads what the stream is to say of its pictures, instead of what the input says.
+// Reads what the stream is to say about its pictures, instead of what the input says.
 void read_description(const ParsedOptions& parsed, io::PictureTags& tags) {
   Config scratch;
   for (const ConfigOption& option : config_options()) {

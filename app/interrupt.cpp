@@ -14,7 +14,7 @@ namespace {
 std::atomic<int> first_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch it");
 
-// What reads the input notices a signal within this time, unless it is lost in what a file asks of it.
+// The code that reads the input notices a signal within this time, unless a file keeps it busy for longer.
 constexpr unsigned kPatienceSeconds = 5;
 std::atomic<unsigned> call_at_signal{0};  // the one that the signal interrupted
 std::atomic<bool> in_call{false};
@@ -33,7 +33,7 @@ void on_signal(int number) {
 }
 
 void on_alarm(int) {
-  if (!io::InsideAv::any()) return;  // what was read is being finished
+  if (!io::InsideAv::any()) return;  // what has been read is being finished
   if (in_call && call_at_signal == io::InsideAv::calls()) end_at_once();
   in_call = true;
   call_at_signal = io::InsideAv::calls();

@@ -1,6 +1,6 @@
 // The signals that ask the command to end. The first finishes the file with the pictures so far; the second
-// removes it and ends the process at once, and so does the first one where what reads the input does not come
-// back.
+// removes the file and ends the process at once. The first signal does the same if the code that reads the
+// input does not return.
 #pragma once
 
 #include "app/exit_code.h"

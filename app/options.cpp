@@ -21,7 +21,7 @@ std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
   usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu, cavlcu_tuned or cavlc_su");
 }
 
-// The papers' stages work on CAVLC, which they bring along.
+// The papers' stages work on CAVLC, so choosing them chooses CAVLC.
 void check_stages(const ParsedOptions& parsed, const EncodeOptions& options) {
   const bool coder = options.config.entropy == EntropyCoder::cavlcu;
   const bool packer = options.config.packing == Packing::gvle;
@@ -131,7 +131,7 @@ void read_edges(const ParsedOptions& parsed, const std::string& input, EncodeOpt
   if (path == "-" && options.output == "-")
     usage("--edges-out and the output both go to standard output", "name a file for one of them");
   options.edges = edges_output(path, options.overwrite, input);
-  // A video of edges is coded beside the pictures and leaves the device to them.
+  // A video of edges is coded alongside the pictures and leaves the device to them.
   options.edges->config.backend = BackendChoice::cpu, options.edges->config.threads = config.threads;
   options.config.edge_maps = true;
 }
@@ -177,7 +177,7 @@ void read_encryption(const ParsedOptions& parsed, EncodeOptions& options) {
   }
 }
 
-// Reads everything but the payload, which is read once everything else is known to be right.
+// Reads everything except the payload, which is read once everything else is known to be right.
 void read_watermark(const ParsedOptions& parsed, EncodeOptions& options) {
   const WatermarkScheme scheme = parse_watermark_scheme("watermark", parsed["watermark"]);
   options.payload = parsed["payload"];
@@ -211,8 +211,8 @@ void read_protection(const ParsedOptions& parsed, EncodeOptions& options) {
   if (marks) read_watermark(parsed, options);
 }
 
-// The encoder chooses CAVLC for what it does itself. Published coders take its place, and what is
-// authenticated is encrypted behind it.
+// The encoder chooses CAVLC for what it does itself. Published coders take its place, and an authenticated
+// stream is encrypted after it.
 void choose_cavlc(EncodeOptions& options) {
   if (options.config.profile != Profile::automatic || options.config.cavlc) return;
   if (options.encryption && options.encryption->authenticate) options.cavlc_for = "encryption";

@@ -36,7 +36,7 @@ struct EncodeOptions {
   std::optional<EncryptionOptions> encryption;  // encryption of the finished stream
   std::optional<ProtectionKey> key;             // with encryption
   std::string payload;                          // file name, if Config::watermark is set
-  std::string cavlc_for;  // what the encoder does not know of and needs CAVLC, with an automatic profile
+  std::string cavlc_for;  // what needs CAVLC without the encoder's knowledge, with an automatic profile
   bool psnr = false;
   bool ssim = false;
   bool verify = false;

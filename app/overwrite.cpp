@@ -29,7 +29,7 @@ bool input_comes() {
   return false;
 }
 
-// Reads a line of standard input without a buffer, so that nothing behind it is taken. A signal ends it.
+// Reads a line of standard input without a buffer, so that nothing after it is consumed. A signal ends it.
 bool person_agrees(const std::string& path) {
   std::fprintf(stderr, "cu264: %s exists. Overwrite it? [y/N] ", path.c_str());
   std::fflush(stderr);

@@ -47,7 +47,7 @@ po::options_description description_of(const std::vector<Option>& known) {
   usage("unknown option --" + name, near.empty() ? help : "did you mean --" + near + "?");
 }
 
-// A word that was perhaps meant as the value of a switch before it, although a file may be called so.
+// A word that was perhaps meant as the value of the switch before it, although a file may have that name.
 bool may_be_value(const std::string& word) {
   static constexpr std::array<const char*, 6> kSwitchValues{"on", "off", "yes", "no", "true", "false"};
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
@@ -55,8 +55,8 @@ bool may_be_value(const std::string& word) {
          (!word.empty() && std::all_of(word.begin(), word.end(), is_digit));
 }
 
-// Gives every switch that stands without a value the one it implies. Boost would take the next word, which
-// names a file.
+// Gives every switch without a value the value that it implies. Boost would take the next word, which names a
+// file.
 std::vector<std::string> with_implied_values(std::vector<std::string> arguments,
                                              const std::vector<Option>& known) {
   for (auto word = arguments.begin(); word != arguments.end() && *word != "--"; ++word) {
@@ -73,8 +73,8 @@ std::vector<std::string> with_implied_values(std::vector<std::string> arguments,
   return arguments;
 }
 
-// An option that stands where the value of the one before belongs would be taken for it; --name=--value is
-// meant.
+// An option that stands where the value of the previous one belongs would be taken for that value; who means
+// it writes --name=--value.
 void reject_missing_value(const po::basic_option<char>& option, const std::vector<Option>& known) {
   if (option.original_tokens.size() != 2) return;
   const std::string& value = option.original_tokens[1];

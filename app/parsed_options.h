@@ -14,7 +14,7 @@ namespace cu264::app {
 
 class ParsedOptions {
  public:
-  // Throws Error(invalid_argument), which tells what is wrong and what may have been meant. `verb` is written
+  // Throws Error(invalid_argument), which says what is wrong and what may have been meant. `verb` is written
   // as it is typed: "encode" or "vle compress".
   ParsedOptions(const std::vector<std::string>& arguments, const std::vector<Option>& known,
                 const std::string& verb);

@@ -8,7 +8,7 @@
 
 namespace cu264::app {
 
-// Returns what the encoder says of itself, with the reason for CAVLC that it does not know of.
+// Returns what the encoder says about itself, with a reason for CAVLC that the encoder does not know.
 EncoderInfo described(const EncodeOptions& options, const Encoder& encoder);
 
 // For example "high with CABAC (nothing needs CAVLC)".

@@ -11,7 +11,7 @@ ExitCode new_key(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1 || arguments[0].empty() || arguments[0][0] == '-') {
     usage("new-key takes the name of one file", "cu264 protect new-key FILE");
   }
-  catch_signals();  // what is left of a moment's work is done
+  catch_signals();  // the remaining work takes a moment and is finished
   ProtectionKey::random().write_new_file(arguments[0]);
   return ExitCode::done;
 }

@@ -14,7 +14,7 @@ ScalingLists read_scaling_list_file(const std::string& path) {
     throw Error(ErrorCode::bad_input, path + ": the scaling lists cannot be read",
                 "name a file of lists as INTRA4X4_LUMA = and 16 numbers");
   }
-  std::string text(kMaxScalingListText + 1, '\0');  // one byte more shows that the file goes on
+  std::string text(kMaxScalingListText + 1, '\0');  // one more byte shows that the file continues
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) throw Error(ErrorCode::bad_input, path + ": the scaling lists cannot be read");
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -10,23 +10,24 @@ namespace cu264::app {
 namespace {
 
 constexpr int kHighest = 5100;  // crf, times 100
-// The logarithm of a picture's bytes falls by this much for each hundredth of a crf, as a rule and at the
-// least and most.
+// How much the logarithm of a picture's bytes falls for each hundredth of a crf: usually, at least and at
+// most.
 constexpr double kUsualSlope = 0.0012, kLeastSlope = 0.0005, kMostSlope = 0.003;
-// The file is to end so far below the target, as a share of it. With few pictures the last one decides more,
-// so they aim at the middle of what is allowed.
+// How far below the target the file should end, as a share of the target. With few pictures the last one
+// matters more, so they aim at the middle of the allowed range.
 double aim_below(std::size_t pictures) {
   return pictures < 64 ? SizePlan::kTolerance / 2 : 0.002;
 }
-// The measuring pass changes its crf by at most this much at once, and waits after at most so many pictures.
+// The measuring pass changes its crf by at most this much at once, and waits after at most this many
+// pictures.
 constexpr int kLargestStep = 600;
 constexpr int kAlternation = 150;       // by which the crf of neighbours is above and below
 constexpr std::size_t kNeighbours = 8;  // on each side, that tell how fast sizes fall
 constexpr std::int64_t kLongestMeasure = 2048;
-// Pictures below which a file has one crf, because there is nothing to correct by.
+// A file of fewer pictures has one crf, because there is nothing to correct by.
 constexpr std::size_t kFewPictures = 4;
 
-// The share that a preset takes of the bytes that `fast` takes at the same crf, as a rule.
+// The bytes that a preset usually takes, as a share of those of `fast` at the same crf.
 double share_of_fast(Preset preset) {
   return preset == Preset::fast ? 1 : preset == Preset::balanced ? 0.98 : 0.95;
 }
@@ -70,7 +71,8 @@ bool SizePlan::waits_before(std::int64_t number) const {
 }
 
 void SizePlan::coded(std::int64_t bytes) {
-  // correct() is called when all pictures before have been told, so this is the crf that the picture has.
+  // correct() is called when the sizes of all previous pictures are known, so this is the crf that the
+  // picture has.
   now_.push_back({crf_of(now_.size()), bytes});
   coded_bytes_ += bytes;
 }
@@ -90,7 +92,7 @@ void SizePlan::finish_measure() {
   }
   slopes_.resize(pictures);
   for (std::size_t n = 0; n < pictures; ++n) {
-    // The median is deaf to cuts. A picture that changes slowly is above and below what a slope says in turn.
+    // The median ignores cuts. Slowly changing pictures lie above and below the slope in turn.
     const std::size_t first = n > kNeighbours ? n - kNeighbours : 0,
                       last = std::min(std::max(n + kNeighbours, std::size_t{1}), pictures - 1);
     std::vector<double> around(steps.begin() + static_cast<std::ptrdiff_t>(first),
@@ -101,8 +103,8 @@ void SizePlan::finish_measure() {
   }
 }
 
-// Where the passes before have sizes on both sides of the crf, what lies between; otherwise what follows from
-// the nearest.
+// Where earlier passes have sizes on both sides of the crf, interpolates between them; otherwise extrapolates
+// from the nearest.
 double SizePlan::expected_log(std::size_t picture, int crf) const {
   const Coded *above = nullptr, *below = nullptr;
   for (const Pass& pass : before_) {
@@ -147,8 +149,9 @@ int SizePlan::distance_to_known(std::size_t picture, int crf) const {
   return before_.empty() ? std::abs(measured_[picture].crf - crf) : distance;
 }
 
-// The logarithm of what the second half of the pass so far takes, beside what was expected. Of that, pictures
-// whose sizes are known at a crf closer by will have less.
+// The logarithm of the ratio between the bytes that the second half of this pass took so far and those
+// expected. It is reduced if the sizes of the remaining pictures are known at a closer crf, because these
+// will miss by less.
 double SizePlan::error_of_pass() const {
   constexpr double kOfAnyDistance = 200;
   double expected = 0, bytes = 0, distance = 0, next_distance = 0;
@@ -165,8 +168,8 @@ double SizePlan::error_of_pass() const {
          std::min((kOfAnyDistance + next_distance) / (kOfAnyDistance + distance), 1.0);
 }
 
-// The crf at which a file of as many pictures as are announced would have its size, if the others are as
-// those that were measured, and what is beside them too.
+// The crf at which a file of the announced number of pictures would have the target size, if the other
+// pictures, and the bytes that are not pictures, are like those measured.
 int SizePlan::measured_crf(std::int64_t beside) const {
   double bytes = 1;  // at crf_
   for (const Coded& one : now_)
@@ -194,7 +197,7 @@ void SizePlan::correct(std::int64_t beside) {
   }
 }
 
-// The second pass and those behind it begin with the crf that all pictures would have.
+// The second pass and all later ones begin with the crf at which the whole file would have its size.
 void SizePlan::begin_pass() {
   const std::size_t pictures = measured_.size();
   crf_ = crf_for(0, aim(), 0);

@@ -4,9 +4,10 @@
 // of all pictures before and chooses the crf that the file seems to need. Neighbours have a crf above and
 // below it in turn, which tells how fast sizes fall there. The second pass codes the whole file with one crf,
 // which follows from the sizes of the first. At a few places, which lie closer together towards the end, it
-// waits again and corrects the crf by what its own sizes tell; what is left to correct becomes less from
-// place to place. Both depend on numbers and sizes of pictures only, so the file does not depend on threads,
-// batches or devices. If the second pass misses, further ones have its sizes to go by.
+// waits again and corrects the crf by its own sizes. The corrections become smaller from place to place. Both
+// depend only on the numbers and sizes of pictures, so the file does not depend on threads, batches or
+// devices. The crf is planned with log and exp, so another C library may give another file. If the second
+// pass misses the target, further passes use its sizes.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,11 @@ class SizePlan {
   bool measures() const { return passes_ == 0; }
   // The crf of a picture, in steps of 0.01.
   double crf(std::int64_t number) const { return crf_of(static_cast<std::size_t>(number)) / 100.0; }
-  // Returns true if correct() is to be called before this picture is planned, when the sizes of all pictures
-  // before it have been told. `beside`: bytes of the file so far that are no pictures.
+  // Returns true if correct() must be called before this picture is planned, once the sizes of all previous
+  // pictures are known. `beside`: bytes of the file so far that are not pictures.
   bool waits_before(std::int64_t number) const;
   void correct(std::int64_t beside);
-  // The next picture takes so many bytes; 0 if it was left out.
+  // Says how many bytes the next picture took; 0 if it was left out.
   void coded(std::int64_t bytes);
 
   // Ends the pass, which has made a file of `bytes`. Returns true if that file is to be kept. Throws
@@ -63,14 +64,15 @@ class SizePlan {
   int crf_of(std::size_t number) const;
   // The bytes that all pictures are to have.
   double aim() const;
-  // Takes the measuring pass, and with it what a hundredth of a crf changes in the pictures around each one.
+  // Takes over the measuring pass, and derives from it how much a hundredth of a crf changes around each
+  // picture.
   void finish_measure();
-  // The logarithm of the bytes that the passes before let expect of a picture.
+  // The logarithm of the bytes that earlier passes lead one to expect for a picture.
   double expected_log(std::size_t picture, int crf) const;
   // Bytes of the pictures from `first` on, if all of them have this crf.
   double expected_bytes(std::size_t first, int crf) const;
-  // The lowest crf with which the pictures from `first` on take at most `bytes`, of which one takes
-  // exp(error) times what is expected.
+  // The lowest crf with which the pictures from `first` on take at most `bytes`, if each takes exp(error)
+  // times its expected size.
   int crf_for(std::size_t first, double bytes, double error) const;
   // How far the crf is from the nearest one with which the picture's size is known.
   int distance_to_known(std::size_t picture, int crf) const;
@@ -85,7 +87,7 @@ class SizePlan {
   int crf_ = 2300;                // times 100
   int passes_ = 0;
   std::int64_t size_ = 0;            // of the last file
-  std::int64_t beside_ = 0;          // bytes of the last file that are no pictures
+  std::int64_t beside_ = 0;          // bytes of the last file that are not pictures
   std::int64_t coded_bytes_ = 0;     // of this pass so far
   int centre_ = 0;                   // the crf that corrections stay close to
   std::vector<std::size_t> places_;  // where this pass waits

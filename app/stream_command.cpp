@@ -23,7 +23,7 @@ void print_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
 }
 
-// Each tool sees the whole stream; what the last one makes of it is written.
+// Each tool sees the whole stream; the output of the last one is written.
 io::StreamEdit edit_of(const std::vector<StreamTool*>& tools) {
   return {[tools](std::span<const std::uint8_t> stream) {
             for (StreamTool* const tool : tools) tool->parameter_sets(stream);

@@ -25,7 +25,7 @@ struct VerbHelp {
   std::string name;
   std::string brief;                 // what it does, in a few words
   std::vector<std::string> actions;  // words that follow the verb, such as "compress"; may be empty
-  std::vector<std::string> forms;    // behind "cu264 ": "encode [options] INPUT OUTPUT"
+  std::vector<std::string> forms;    // after "cu264 ": "encode [options] INPUT OUTPUT"
   std::vector<std::string> about;    // paragraphs
   std::vector<std::string> examples;
   std::vector<OptionGroup> groups;

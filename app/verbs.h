@@ -1,4 +1,4 @@
-// The verbs of the command. `arguments` are those behind the verb.
+// The verbs of the command. `arguments` are those after the verb.
 #pragma once
 
 #include <string>

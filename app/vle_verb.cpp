@@ -68,7 +68,7 @@ std::string summary_of(const vle::StreamReport& report, const VleOptions& option
   return text + report.backend + ": " + report.reason;
 }
 
-// With `auto`, no device is started for what one core does in the same time.
+// With `auto`, no device is started for work that one core does in the same time.
 BackendChoice backend_for(const VleOptions& options, std::optional<std::uint64_t> size) {
   const bool small = size && *size < kSmallInput;
   return options.backend == BackendChoice::automatic && small ? BackendChoice::cpu : options.backend;
