@@ -32,7 +32,7 @@ void keep_complaint(void* object, int level, const char* format, va_list argumen
   if (line.empty()) return;
   const AVClassCategory category = category_of(object);
   const std::lock_guard lock(log_mutex);
-  // FFmpeg 7 says these behind the complaint that gives the reason.
+  // FFmpeg 7 says these after the complaint that gives the reason.
   const bool echoes = line.rfind("Error parsing ", 0) == 0 || line.rfind("Error processing ", 0) == 0;
   if (echoes && !last_complaint.empty()) return;
   last_complaint = line;

@@ -63,7 +63,7 @@ void set_up_av();
 void forget_av_log();
 
 // The number of errors that libav's demuxers and decoders have logged so far, in the whole process, and the
-// last of them. Both conceal damage and go on, so this may be the only sign of it.
+// last of them. Both conceal damage and continue, so this may be the only sign of it.
 struct AvComplaints {
   std::int64_t of_demuxers = 0;
   std::int64_t of_decoders = 0;

@@ -36,8 +36,7 @@ const AVInputFormat* find_format(const std::string& format, const std::string& f
   throw Error(ErrorCode::unsupported, file + ": FFmpeg was built without the demuxer " + format);
 }
 
-// True for a name that pictures have, such as .tga, whose content begins with nothing that tells their
-// format.
+// True for the name of a picture, such as .tga, whose content does not tell its format at its beginning.
 bool is_named_like_picture(const std::string& path) {
   const AVOutputFormat* const images = av_guess_format("image2", nullptr, nullptr);
   if (!images) return false;
@@ -46,7 +45,7 @@ bool is_named_like_picture(const std::string& path) {
 }
 
 // Finds the format of an open file by its content alone, because a name may be wrong. Returns null for a
-// picture that only its name tells.
+// picture that only its name identifies.
 const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const std::string& file) {
   const AVInputFormat* found = nullptr;
   const int result = av_probe_input_buffer2(io, &found, "", nullptr, 0, 0);
@@ -69,7 +68,7 @@ const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const s
   return found;
 }
 
-// True for a pattern of file names. An address, which may have such letters too, is none.
+// True for a pattern of file names. An address is not one, although it may contain the same characters.
 bool is_glob(const std::string& path) {
   return path.find_first_of("*?[") != std::string::npos && path.find("://") == std::string::npos;
 }
@@ -83,7 +82,7 @@ void check_protocol(const InputOptions& options) {
       std::string("--allow-protocol names what may be used, as ") + protocol + " and what lies below it");
 }
 
-// True for an mp4 on a pipe whose pictures have gone by before its index came.
+// True for an mp4 on a pipe whose pictures have passed before its index came.
 bool is_past_pictures(const AVFormatContext& context) {
   if (!context.pb || (context.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0 ||
       av_match_name("mp4", context.iformat->name) == 0) {
@@ -173,7 +172,7 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
     if (is_past_pictures(*context_)) {
       throw Error(
           ErrorCode::bad_input,
-          name + ": its index stands behind its pictures, to which a pipe cannot go back",
+          name + ": its index comes after its pictures, and a pipe cannot go back to them",
           "give the file by its name, or write it with the index in front (ffmpeg -movflags faststart)");
     }
     uncompressed_ = options.raw || std::strcmp(context_->iformat->name, "yuv4mpegpipe") == 0;

@@ -55,7 +55,7 @@ class AvInput {
   std::string missing_end() const;
   // True for pictures in files of their own.
   bool is_sequence() const { return sequence_.has_value(); }
-  // Returns what a sequence of pictures lacks behind the first `pictures`; empty for any other input.
+  // Returns what a sequence of pictures lacks after the first `pictures`; empty for any other input.
   std::string missing_picture(std::int64_t pictures) const;
 
  private:

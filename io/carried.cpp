@@ -25,7 +25,7 @@ bool is_time_code_track(const AVStream& stream) {
   return stream.codecpar->codec_type == AVMEDIA_TYPE_DATA && stream.codecpar->codec_tag == kTimeCodeTag;
 }
 
-// A time code is a tag to libavformat, which makes a track of it again where the container has one.
+// To libavformat a time code is a tag, which it turns back into a track where the container has one.
 bool has_time_code(const CarrySource& source) {
   return av_dict_get(source.video->metadata, "timecode", nullptr, 0) != nullptr ||
          av_dict_get(source.input->metadata, "timecode", nullptr, 0) != nullptr;
@@ -108,7 +108,7 @@ class Plan {
     if (carried_.source.time_code.empty()) note("time code dropped: it does not fit the frame rate");
   }
 
-  // How bright pictures are stands in the stream itself too.
+  // The stream itself also says how bright the pictures are.
   void take_side_data() {
     const PictureSideData& data = carried_.source.side_data;
     const bool held = container_ == Container::mp4 || container_ == Container::mkv;

@@ -43,8 +43,8 @@ bool transport_stream_holds(AVCodecID codec) {
   }
 }
 
-// The mov muxer writes any audio of WAV files under the number that it has there, and its reader understands
-// these alone.
+// The mov muxer writes any audio of WAV files under the number that it has there, but its reader understands
+// only these.
 bool mov_reads(AVCodecID codec) {
   const AVOutputFormat* const format = av_guess_format(muxer_name(Container::mov), nullptr, nullptr);
   unsigned tag = 0;
@@ -122,7 +122,7 @@ Holding holds(Container container, const AVStream& stream) {
   if (container == Container::ts && !transport_stream_holds(codec)) return Holding::no;
   const bool audio = stream.codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
   if (container == Container::mov && audio && !mov_reads(codec)) return Holding::no;
-  // The mov muxer gives codecs that it has no name for those of other containers, which few players know.
+  // The mov muxer gives codecs that it has no name for the names of other containers, which few players know.
   const AVOutputFormat* const format = av_guess_format(muxer_name(container), nullptr, nullptr);
   const bool named = !is_mp4_family(container) ||
                      (format && avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1);

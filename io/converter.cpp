@@ -146,7 +146,7 @@ AvFrame Converter::convert_to_kept(AvFrame frame) {
     source.matrix = wanted.matrix;  // RGB has none: the conversion makes it
   } else {
     const bool silent = frame->color_range == AVCOL_RANGE_UNSPECIFIED && !is_full_range_format(format);
-    // Gray that says nothing is no example for colours.
+    // Gray without tags sets no example for colours.
     const bool like_gray = is_gray(descriptor) || is_gray(*av_pix_fmt_desc_get(first_.format));
     if (silent && !like_gray) source.full_range = wanted.full_range;
     const bool unknown = source.matrix == AVCOL_SPC_UNSPECIFIED || wanted.matrix == AVCOL_SPC_UNSPECIFIED;

@@ -20,19 +20,20 @@ class Converter {
   AvFrame convert(AvFrame frame);
 
   // From now on every picture is converted to the range and matrix that this one has when it is converted, as
-  // the encoder was told them, and to yuv420p or, if this one has it, nv12. What a picture does not say of
-  // itself is as in this one.
+  // the encoder was told, and to yuv420p or, if this one has it, nv12. What a picture does not say about
+  // itself is taken from this one.
   void keep_to(const AVFrame& first);
-  // Says in a few words which change among the pictures was the first to be converted away; empty if none.
+  // Says in a few words what the first change among the pictures was that conversion removed; empty if there
+  // was none.
   const std::string& change() const { return change_; }
 
   // Fills the colour fields of `info` with those of the converted picture.
   static void describe(const AVFrame& frame, VideoInfo& info);
 
-  // What the picture says of itself, or what is taken where it says nothing.
+  // What the picture says about itself, or what is assumed where it says nothing.
   static PictureShape shape_of(const AVFrame& frame);
 
-  // Says in a few words what a picture of this format loses by conversion, but for its alpha; empty if
+  // Says in a few words what a picture of this format loses by conversion, apart from its alpha; empty if
   // nothing.
   static std::string loss(AVPixelFormat format);
 

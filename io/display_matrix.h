@@ -1,4 +1,4 @@
-// The matrix, of the container or of the picture, by which players are asked to turn pictures.
+// The matrix, of the container or of the picture, that asks players to turn pictures.
 #pragma once
 
 #include <cstdint>

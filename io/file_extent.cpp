@@ -35,8 +35,7 @@ std::string short_by(std::uint64_t end, std::uint64_t size) {
   return "the file is cut off: " + std::to_string(end - size) + " bytes are missing at its end";
 }
 
-// Reads the size of an EBML element (RFC 8794, 4), a number that says its own length, and moves `at` behind
-// it.
+// Reads the size of an EBML element (RFC 8794, 4), a number that says its own length, and moves `at` past it.
 std::uint64_t ebml_size(const Bytes& bytes, std::size_t& at) {
   if (at >= bytes.size() || bytes[at] == 0) return kUnknown;
   std::size_t length = 1;
@@ -94,7 +93,7 @@ std::string missing_of_gif(const InputFile& file, std::uint64_t size) {
     } else if (introducer == 0x2c) {
       at += 11 + colours(byte_at(at + 9));
     } else {
-      return {};  // this is no block: the decoder says what is wrong
+      return {};  // this is not a block: the decoder says what is wrong
     }
     for (int length = 0; at < size && (length = byte_at(at)) != 0;)
       at += 1 + static_cast<std::uint64_t>(length);
@@ -103,7 +102,7 @@ std::string missing_of_gif(const InputFile& file, std::uint64_t size) {
   return "the file is cut off: a GIF ends with a trailer";
 }
 
-// A JPEG file ends with the marker EOI, and perhaps with what a camera put behind it.
+// A JPEG file ends with the marker EOI, and perhaps with what a camera put after it.
 std::string missing_of_jpeg(const InputFile& file, std::uint64_t size) {
   constexpr std::array<std::uint8_t, 2> kEndOfImage{0xff, 0xd9};
   constexpr std::uint64_t kLooksBack = 1 << 16;

@@ -1,5 +1,5 @@
-// Finds out whether a file is as long as it says itself. Demuxers take an end between two elements for the
-// file's end.
+// Finds out whether a file is as long as it says. Demuxers take an end between two elements for the file's
+// end.
 #pragma once
 
 #include <string>

@@ -118,7 +118,7 @@ void FilterGraph::append(const std::string& filter) {
 }
 
 void FilterGraph::link(const std::string& graph) {
-  // The graph's open output is behind the filters so far, and its open input where the sink is.
+  // The graph's open output comes after the filters so far, and its open input is at the sink.
   Ends first = open_end("in", last_), last = open_end("out", sink_);
   AVFilterInOut *outputs = first.release(), *inputs = last.release();
   const int parsed = avfilter_graph_parse_ptr(graph_.get(), graph.c_str(), &inputs, &outputs, nullptr);
@@ -132,10 +132,10 @@ void FilterGraph::link(const std::string& graph) {
   check(avfilter_graph_config(graph_.get(), nullptr), graph);
 }
 
-// Filters are made for pictures of one size, and go beyond the planes of others. So a scale filter, which
-// takes any and passes on what has the right size, stands after each filter that may change it within the
-// graph. It goes by the size of the link before it, which the changing filter may change as well. Therefore a
-// filter that does nothing stands between the two.
+// Filters are made for pictures of one size, and read or write beyond the planes of others. So after each
+// filter that may change the size within the graph comes a scale filter, which takes any size and leaves
+// pictures of the right size alone. It goes by the size of the link before it, which the changing filter may
+// change as well, so a filter that does nothing separates the two.
 void FilterGraph::keep_sizes() {
   const bool commanded = has_commands(*graph_);
   const std::vector<AVFilterContext*> filters(graph_->filters, graph_->filters + graph_->nb_filters);

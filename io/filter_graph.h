@@ -18,8 +18,8 @@ namespace cu264::io {
 class FilterGraph {
  public:
   // `first` shows what the frames are like; their times are in `time_base`. Throws Error(invalid_argument)
-  // with libavfilter's reason if the graph is not understood, or has not one input and one output of video.
-  // The filters that `before` names stand before the graph.
+  // with libavfilter's reason if the graph is not understood, or does not have one input and one output of
+  // video. The filters that `before` names stand before the graph.
   FilterGraph(const std::string& graph, const AVFrame& first, AVRational time_base, AVRational frame_rate,
               const std::vector<std::string>& before = {});
 

@@ -15,7 +15,7 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// Packets of other streams are looked for this far behind the last picture. Containers interleave within a
+// Packets of other streams are looked for this far after the last picture. Containers interleave within a
 // second or so.
 constexpr std::int64_t kInterleavingSeconds = 10;
 
@@ -73,7 +73,7 @@ void FrameSource::start(const InputSpan& span, AVRational frame_rate, bool repea
   packets_.expect_part();
   // A container without timestamps is decoded from its start, and so is a pipe.
   if (bare_ || !input_->pb || !input_->pb->seekable) return;
-  // The seek goes a second early, because containers are searched by decoding time, which may be behind the
+  // The seek goes a second early, because containers are searched by decoding time, which may differ from the
   // presentation time.
   const std::int64_t early = std::max(begin, target - AV_TIME_BASE);
   const InsideAv inside;

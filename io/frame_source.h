@@ -36,11 +36,11 @@ class FrameSource {
   // number of the next picture, for messages.
   bool next(AVFrame& frame, std::int64_t picture);
 
-  // How long a frame of next() is shown, in the stream's time base, as far as it says itself.
+  // How long a frame of next() is shown, in the stream's time base, as far as the frame says.
   std::int64_t duration(const AVFrame& frame) const;
 
-  // Reads on behind the last picture that is wanted, because in most containers the other streams' packets up
-  // to its end lie behind it. `video_end` is in `time_base` units.
+  // Reads on after the last picture that is wanted, because in most containers the other streams' packets up
+  // to its end follow it. `video_end` is in `time_base` units.
   void read_side_tail(std::int64_t video_end, AVRational time_base, std::int64_t picture);
 
   // True if the container has no times of its own.

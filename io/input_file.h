@@ -34,7 +34,8 @@ class InputFile {
   // Works for a regular file: like lseek(), but returns -errno on failure.
   off_t try_seek(off_t offset, int whence) noexcept;
 
-  // Reads a regular file from `offset` on, wherever it is read otherwise. Returns how many bytes were there.
+  // Reads a regular file from `offset` on, independently of its reading position. Returns how many bytes were
+  // there.
   std::size_t try_read_at(std::span<std::uint8_t> memory, std::uint64_t offset) const noexcept;
 
   // Known for a regular file only.

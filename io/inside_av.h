@@ -1,5 +1,5 @@
 // Tells a signal handler whether the process is inside a call that reads an input. Such a call ends soon
-// where the input is stopped, unless a demuxer, a decoder or a filter is lost in what a file asks of it.
+// after the input is stopped, unless a file keeps a demuxer, a decoder or a filter busy.
 #pragma once
 
 namespace cu264::io {

@@ -92,7 +92,7 @@ void Muxer::write_header(const MuxerOptions& options) {
   }
   if (options.faststart && file_.regular()) {
     av_options.set("movflags", "+faststart");
-    // The muxer opens what it has written once more, by this name.
+    // The muxer opens its output once more, by this name.
     AVFormatContext& context = writer_->context();
     av_freep(&context.url);
     context.url = av_strdup(("file:" + file_.readable_path()).c_str());

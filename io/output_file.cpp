@@ -100,8 +100,8 @@ std::filesystem::path planted_link(const std::filesystem::path& path, int& links
   return {};
 }
 
-// Returns where the content of `path` is or would be: links are followed, that to a file which is not there
-// yet too. Returns an empty path if the links lead nowhere.
+// Returns where the content of `path` is or would be. Links are followed, even one to a file that does not
+// exist yet. Returns an empty path if the links lead nowhere.
 std::filesystem::path place_of(std::filesystem::path path) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(path, error);  // also after another chdir
@@ -217,7 +217,7 @@ void OutputFile::insert_front(const void* head, std::size_t size) {
       bytes += done, count -= static_cast<std::size_t>(done), at += static_cast<std::uint64_t>(done);
     }
   };
-  // It goes from the end backwards, so that nothing is overwritten before it has been moved.
+  // Works from the end backwards, so that nothing is overwritten before it has been moved.
   std::vector<char> block(std::size_t{1} << 20);
   for (std::uint64_t end = bytes_; end > 0;) {
     const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), end));

@@ -94,7 +94,7 @@ void PacketSource::check_end(int result, std::int64_t picture) {
   if (result != AVERROR_EOF && result != AVERROR_EXIT) return report_error(result);
   if (input_->pb && input_->pb->error < 0 && input_->pb->error != AVERROR_EOF)
     return report_error(input_->pb->error);
-  // The demuxer of YUV4MPEG2 reports no error where a picture is cut off, but there are bytes behind the last
+  // The demuxer of YUV4MPEG2 reports no error where a picture is cut off, but there are bytes after the last
   // whole one.
   const bool raw = av_match_name("rawvideo", input_->iformat->name) != 0;
   if (input_.uncompressed() && !raw && input_->pb && end_ > 0 && avio_tell(input_->pb) > end_) {

@@ -30,7 +30,7 @@ class PacketSource {
   // complain.
   std::int64_t doubtful() const { return doubtful_; }
 
-  // Reads packets that next() will return, while `more` wants another. To be called before use().
+  // Reads packets that next() will return, while `more` wants another. Call this before use().
   void look_ahead(const std::function<bool(const AVPacket&)>& more);
 
   // Returns false at the end of the input, or where it is stopped. `picture` is the number of the next
@@ -52,7 +52,7 @@ class PacketSource {
   Damage& damage_;
   Timeline timeline_{0, false};
   std::deque<AvPacket> ahead_;
-  int ahead_result_ = 0;  // of reading behind these
+  int ahead_result_ = 0;  // of reading after these
   bool whole_ = true;
   std::int64_t most_ = INT64_MAX;
   bool ended_ = false;
@@ -61,7 +61,7 @@ class PacketSource {
   bool doubt_ = false;         // about the last picture of a transport stream
   std::int64_t jumps_before_doubt_ = 0;
   std::int64_t doubtful_ = 0;
-  std::int64_t end_ = 0;  // the position behind the last whole uncompressed picture
+  std::int64_t end_ = 0;  // the position after the last whole uncompressed picture
 };
 
 }  // namespace cu264::io

@@ -44,8 +44,8 @@ bool holds_idr_after_lengths(std::span<const std::uint8_t> data, std::size_t len
   return false;
 }
 
-// An H.264 stream may be entered at a picture that is no IDR picture. Pictures that follow it in the stream
-// and come before it in time then refer to what is not there.
+// Decoding of an H.264 stream may begin at a picture that is not an IDR picture. Pictures that follow it in
+// the stream and precede it in time then refer to pictures that are missing.
 bool is_clean_entry(const AVStream& stream, const AVPacket& packet) {
   const AVCodecParameters& codec = *stream.codecpar;
   if (codec.codec_id != AV_CODEC_ID_H264) return true;

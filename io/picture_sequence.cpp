@@ -41,7 +41,7 @@ std::vector<std::string> files_of(const std::string& pattern) {
   return files;
 }
 
-// The part of a path that has the number, with what stands before and behind the number in it.
+// The part of a path that has the number, with the text before and after the number.
 struct NumberedName {
   std::string folder, before, behind;
 };

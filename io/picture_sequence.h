@@ -14,7 +14,7 @@ class PictureSequence {
   // picture; if not set, the first of 0 to 4 that is there.
   PictureSequence(std::string pattern, bool globbed, std::optional<int> start_number);
 
-  // Returns in words what is missing behind the first `read` pictures; empty if they are all.
+  // Returns in words what is missing after the first `read` pictures; empty if there are no more.
   std::string missing_after(std::int64_t read) const;
 
  private:

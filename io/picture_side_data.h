@@ -1,5 +1,5 @@
-// What a video says of its pictures beside their samples: how bright the display was that they were made on,
-// which eye sees them and which way they face.
+// What a video says about its pictures besides their samples: how bright the display was on which they were
+// made, which eye sees them and which way they face.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using PictureSideData = std::map<AVPacketSideDataType, std::vector<std::uint8_t>
 // Collects what holds for all pictures: what the container says, and otherwise the first picture.
 PictureSideData picture_side_data(const AVStream& stream, const AVFrame& first);
 
-// A message of H.264 annex D that stands with every picture.
+// A message of H.264 annex D that accompanies every picture.
 struct SeiMessage {
   int type = 0;
   std::vector<std::uint8_t> payload;

@@ -1,4 +1,4 @@
-// Properties of the pictures that a caller knows better than the input says them.
+// Properties of the pictures that a caller knows better than the input.
 #pragma once
 
 #include <cstring>
@@ -8,8 +8,8 @@
 
 namespace cu264::io {
 
-// Demuxers copy code points out of files as they are, also those that no enumerator stands for. To load such
-// a value as its enumeration is undefined in C++, so this replaces it by `unspecified` before anyone does.
+// Demuxers copy code points out of files unchecked, even those that no enumerator stands for. Loading such a
+// value as its enumeration is undefined in C++, so this replaces it by `unspecified` beforehand.
 template <class Tag>
 void keep_defined(Tag& tag, int end, Tag unspecified) {
   static_assert(sizeof(Tag) == sizeof(int));
@@ -33,7 +33,7 @@ struct PictureTags {
   std::optional<int> primaries, transfer, matrix;
   std::optional<int> chroma_location;  // chroma_sample_loc_type of H.264 figure E-1; libav counts from 1
 
-  // Writes them into a decoded frame, so that whatever comes behind believes them.
+  // Writes them into a decoded frame, so that later steps use them.
   void apply(AVFrame& frame) const {
     if (sample_aspect_ratio) frame.sample_aspect_ratio = *sample_aspect_ratio;
     if (full_range) frame.color_range = *full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;

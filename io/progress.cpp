@@ -58,7 +58,7 @@ bool Progress::due() {
 
 void Progress::write(const std::string& text) {
   // The line consists of a carriage return, the text, and the code that erases the rest of the line. It must
-  // not reach the last column, behind which a terminal begins another line.
+  // not reach the last column, after which a terminal begins another line.
   std::fprintf(stderr, "\r%s\x1b[K", fitted(text, terminal_columns() - 1).c_str());
   std::fflush(stderr);
 }

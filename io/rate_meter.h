@@ -11,7 +11,7 @@ namespace cu264::io {
 
 class RateMeter {
  public:
-  // So many pictures that keep a rate show that all do.
+  // If this many pictures keep a rate, all are taken to keep it.
   static constexpr std::int64_t kEnough = 250;
 
   static constexpr std::int64_t kEnoughOfLive = 10;

@@ -24,13 +24,13 @@ std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
-// The headers of a bare stream may tell anything, and its rate makes all its times.
+// The headers of a bare stream may say anything, and all its times follow from its rate.
 bool is_sensible(AVRational rate) {
   constexpr AVRational kSlowest{1, 3600}, kFastest{10000, 1};
   return av_cmp_q(rate, kSlowest) >= 0 && av_cmp_q(rate, kFastest) <= 0;
 }
 
-// So many pictures may filters make of one, or between two: more than four hours of them at 60 a second.
+// How many pictures filters may make of one, or between two: more than four hours of them at 60 a second.
 constexpr std::int64_t kMostRepeats = 1000000;
 
 bool is_hdr(int transfer) {
@@ -102,8 +102,8 @@ void Reader::fill_frame_rate() {
   }
 }
 
-// What a bitrate and a level count with is the mean rate. libavformat guesses another where the rate varies:
-// one that has every picture's time among its own, such as 1000.
+// Bitrate and level are computed with the mean rate. Where the rate varies libavformat guesses another one
+// that has every picture's time among its own, such as 1000.
 void Reader::fill_mean_rate() {
   const AVRational told = info_.frame_rate, average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
   const bool has_average = average.num > 0 && average.den > 0;
@@ -294,7 +294,7 @@ bool Reader::next_picture(Picture& picture) {
     converter_.keep_to(*frame);
   }
   picture.pts = frame->pts;
-  picture.duration = filters_ ? 0 : frames_.duration(*frame);  // filters do not keep it true
+  picture.duration = filters_ ? 0 : frames_.duration(*frame);  // filters do not keep it correct
   if (picture.duration <= 0)
     picture.duration = Timestamps(info_.time_base, info_.frame_rate, false).frame_duration();
   picture.captions = captions_of(*frame);
@@ -334,11 +334,11 @@ void Reader::check_gap(double pictures) const {
   throw Error(ErrorCode::bad_input,
               name_ + ": --vf makes more than " + std::to_string(kMostRepeats) +
                   " pictures of what lies between two pictures, after frame " + std::to_string(pictures_),
-              "--duration ends before such a gap, --seek begins behind it");
+              "--duration ends before such a gap, --seek begins after it");
 }
 
 void Reader::filter(AvFrame source) {
-  // A graph is made for frames that all are like its first, and goes beyond their planes where others come.
+  // A graph is made for frames like its first, and reads or writes beyond the planes of others.
   const PictureShape shape = Converter::shape_of(*source);
   const bool fits = filters_ && shape.width == into_filters_.width && shape.height == into_filters_.height &&
                     shape.format == into_filters_.format;
@@ -366,19 +366,19 @@ void Reader::push(AVFrame& source) {
   filters_->push(source);
 }
 
-// Filters may make frames of any size, each time another: `scale` does for each frame what it says.
+// Filters may give each frame another size: `scale` evaluates its expressions for each frame.
 void Reader::check_filtered(const AVFrame& frame) {
   const PictureShape shape = Converter::shape_of(frame);
   if (out_of_filters_.format == AV_PIX_FMT_NONE) out_of_filters_ = shape;
   const PictureShape& first = out_of_filters_;
   if (shape.width == first.width && shape.height == first.height) return;
   throw Error(ErrorCode::bad_input,
-              name_ + ": behind --vf, pictures change from " + text_of(first) + " to " + text_of(shape) +
+              name_ + ": after --vf, pictures change from " + text_of(first) + " to " + text_of(shape) +
                   " at frame " + std::to_string(pictures_),
               "end the graph with a scale to one size and a format");
 }
 
-// The filters see the pictures as they are to be shown, so they turn them themselves.
+// The filters see the pictures as they are to be shown, so filters turn them first.
 void Reader::open_filters(AVFrame& first) {
   const bool again = filters_ != nullptr;
   if (!again) {
@@ -479,7 +479,7 @@ std::vector<std::string> Reader::notes() const {
   if (frames_.packets().doubtful() > 0) {
     notes.push_back(
         name_ + ": " + std::to_string(frames_.packets().doubtful()) +
-        " pictures may lack something: counters of the stream's packets jump before or behind them");
+        " pictures may lack something: counters of the stream's packets jump before or after them");
   }
   if (frames_.skipped() > 0) {
     notes.push_back(name_ + ": " + std::to_string(frames_.skipped()) +

@@ -41,7 +41,7 @@ std::size_t next_start_code(ByteSpan stream, std::size_t from) {
                                   stream.begin());
 }
 
-// Calls `take` with each unit of a byte stream. The zero bytes behind it are the next unit's zero_byte.
+// Calls `take` with each unit of a byte stream. The zero bytes after it are the next unit's zero_byte.
 template <class Take>
 void each_unit(ByteSpan stream, Take take) {
   std::size_t begin = next_start_code(stream, 0);
@@ -134,8 +134,8 @@ class NalFraming {
     from = from.subspan(static_cast<std::size_t>(length_size));
     if (from.size() < size) damaged();
     const ByteSpan unit = from.first(size);
-    // A start code, which no unit has (7.4.1), would make two units of one, but only for those who look for
-    // it.
+    // A start code, which no unit may contain (7.4.1), would split the unit in two, but only for readers that
+    // search for start codes.
     if (next_start_code(unit, 0) != unit.size()) damaged();
     append_unit(out, unit);
     return from.subspan(size);
@@ -193,7 +193,7 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   video.time_base = from.time_base;
   video.avg_frame_rate = from.avg_frame_rate;
   video.sample_aspect_ratio = from.sample_aspect_ratio;
-  // Muxers want one answer; the container's goes before that of the stream inside.
+  // Muxers take one answer; the container's takes precedence over that of the stream inside.
   if (from.sample_aspect_ratio.num != 0) codec.sample_aspect_ratio = from.sample_aspect_ratio;
   video.disposition = from.disposition;
   writer->check(av_dict_copy(&video.metadata, from.metadata, 0), "cannot copy a stream");
@@ -209,8 +209,8 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   return writer;
 }
 
-// Passes edited access units on. Each goes in the packet that it came in or, if it came in several, in the
-// one in which its picture begins. The last one waits for what is put after it.
+// Passes edited access units on. Each goes into the packet that it came in or, if it came in several, into
+// the one in which its picture begins. The last one waits for what is put after it.
 class EditedPackets {
  public:
   using Write = std::function<void(AVPacket&, const Bytes&)>;

@@ -19,7 +19,7 @@ struct StreamEdit {
   // Returns what replaces one or more whole access units. It returns nothing while a picture's last slices
   // are missing; the whole picture then comes with them.
   std::function<std::vector<std::uint8_t>(std::span<const std::uint8_t>)> access_units;
-  // Returns what is put behind the last access unit.
+  // Returns what is put after the last access unit.
   std::function<std::vector<std::uint8_t>()> last_units;
   // Called often; true ends the run with Error(bad_input). It may be empty.
   std::function<bool()> stop = {};

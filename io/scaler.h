@@ -7,7 +7,7 @@
 
 namespace cu264::io {
 
-// All that libswscale must know of a picture before it reads or writes its samples.
+// What libswscale must know about a picture before it reads or writes its samples.
 struct PictureShape {
   int width = 0;
   int height = 0;

@@ -83,7 +83,7 @@ void SideStreams::lose_one() {
 }
 
 void SideStreams::take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out) {
-  // Packets of one stream must stay in their order, so one that is later holds back those behind it.
+  // Packets of one stream must stay in their order, so one that is later holds back those after it.
   const auto is_later = [&](const AVPacket& packet) {
     const std::int64_t begins = time_of(packet);
     return begins != AV_NOPTS_VALUE && av_compare_ts(begins, packet.time_base, time, time_base) >= 0;

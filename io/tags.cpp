@@ -21,7 +21,7 @@ bool is_one_of(const char* key, const auto& names) {
 constexpr std::array<const char*, 4> kOfTheContainer{"major_brand", "minor_version", "compatible_brands",
                                                      "encoder"};
 
-// These count or describe what the input's coding was; some have a language behind their name.
+// These count or describe what the input's coding was; some have a language after their name.
 constexpr std::array<const char*, 8> kOfTheCoding{"encoder",
                                                   "encoder_options",
                                                   "bps",
@@ -54,7 +54,7 @@ constexpr std::array<const char*, 18> kOfMov{
     "title", "artist",  "author",        "composer",  "writer",      "album",
     "date",  "comment", "genre",         "copyright", "description", "synopsis",
     "make",  "model",   "creation_time", "timecode",  "location",    "keywords"};
-// The time code has a note of its own, and nearly every file has the time of its making.
+// The time code has a note of its own, and nearly every file has its creation time.
 constexpr std::array<const char*, 2> kNotMissed{"timecode", "creation_time"};
 constexpr std::array<const char*, 3> kOfTransportStreams{"title", "service_name", "service_provider"};
 

@@ -1,5 +1,5 @@
-// The times and durations that are worked with. A file may hold any number, and a clock that is centuries
-// away is none: such a time counts as missing, so sums of times cannot overflow.
+// The times and durations that the code works with. A file may hold any number. A time that is centuries away
+// counts as missing, so sums of times cannot overflow.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ inline bool is_possible_time(std::int64_t time, AVRational time_base) {
          is_between(av_rescale_q(time, time_base, AV_TIME_BASE_Q), kLatestTime);  // INT64_MIN if too large
 }
 
-// Returns AV_NOPTS_VALUE for a time that cannot be.
+// Returns AV_NOPTS_VALUE for an impossible time.
 inline std::int64_t possible_time(std::int64_t time, AVRational time_base) {
   return is_possible_time(time, time_base) ? time : AV_NOPTS_VALUE;
 }
 
-// Returns AV_NOPTS_VALUE if one of both is that, or their sum cannot be.
+// Returns AV_NOPTS_VALUE if either is that, or if their sum is impossible.
 inline std::int64_t later_by(std::int64_t time, std::int64_t by, AVRational time_base) {
   if (time == AV_NOPTS_VALUE || !is_between(by, kMostTicks) || !is_between(time, kMostTicks))
     return AV_NOPTS_VALUE;
   return possible_time(time + by, time_base);
 }
 
-// Returns 0, which says that it is not known, for a duration that cannot be.
+// Returns 0, which stands for an unknown duration, for an impossible one.
 inline std::int64_t possible_duration(std::int64_t duration, AVRational time_base) {
   return duration > 0 && duration <= kLongestDuration && is_possible_time(duration, time_base) ? duration : 0;
 }

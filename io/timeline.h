@@ -1,4 +1,4 @@
-// The output's time. It begins at 0 where the input begins, and goes on where the input's clock jumps.
+// The output's time. It begins at 0 where the input begins, and continues where the input's clock jumps.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class Timeline {
   Timeline(std::int64_t begin, bool jumps)
       : offset_(is_between(begin, kLatestTime) ? -begin : 0), jumps_(jumps) {}
 
-  // Moves the packet's times, and takes away those that cannot be, as io/time_range.h says. Packets come in
-  // the order in which the demuxer reads them.
+  // Shifts the packet's times, and removes impossible ones, as io/time_range.h says. Packets come in the
+  // order in which the demuxer reads them.
   void apply(AVPacket& packet, const AVStream& stream);
 
-  // The number of packets that lost a time that could not be.
+  // The number of packets that lost an impossible time.
   std::int64_t impossible() const { return impossible_; }
 
   // The number of jumps that were closed.

@@ -24,7 +24,7 @@ class Timestamps {
   // before.
   std::int64_t moved() const { return moved_; }
 
-  // Returns whether some two given times were not as far apart as the frame rate says, give or take a rounded
+  // Returns whether any two given times were not as far apart as the frame rate says, to within a rounded
   // tick, or fields were repeated.
   bool varies() const { return varies_; }
 

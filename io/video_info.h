@@ -25,7 +25,7 @@ struct VideoInfo {
   bool full_range = false;
   int chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // one more than chroma_sample_loc_type
   std::int64_t expected_frames = 0;                // as the container announces; 0 if unknown
-  std::vector<SeiMessage> messages;                // that stand with every picture
+  std::vector<SeiMessage> messages;                // that accompany every picture
 };
 
 struct Picture {

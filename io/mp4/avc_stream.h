@@ -1,5 +1,5 @@
-// H.264 as MP4 stores it (ISO/IEC 14496-15, 5.3 and 5.4): NAL units behind their lengths, and parameter sets
-// apart from them, in an AVCDecoderConfigurationRecord.
+// H.264 as MP4 stores it (ISO/IEC 14496-15, 5.3 and 5.4): each NAL unit follows its length, and parameter
+// sets are stored separately, in an AVCDecoderConfigurationRecord.
 #pragma once
 
 #include <array>

@@ -75,8 +75,8 @@ void write_tkhd(BoxWriter& w, const Description& d) {
   });
 }
 
-// EditListBox (8.6.6): a track that begins late has an empty edit first; of one that begins before 0, what
-// lies before is not shown. Fragments tell a late beginning by their decode times instead.
+// EditListBox (8.6.6): a track that begins late has an empty edit first; of one that begins before 0, the
+// part before 0 is not shown. Fragments express a late beginning by their decode times instead.
 void write_edts(BoxWriter& w, const Description& d) {
   const std::int64_t first = d.track.first_pts();
   if (first == 0 || (d.fragmented && first > 0)) return;
@@ -223,7 +223,7 @@ std::vector<std::uint8_t> file_head(const Movie& movie, std::uint64_t sample_byt
 }  // namespace
 
 std::vector<std::uint8_t> file_head(const Movie& movie, std::uint64_t sample_bytes) {
-  // The head's size does not depend on where the samples begin, but for the width of the offsets.
+  // The head's size does not depend on where the samples begin, except for the width of the offsets.
   std::uint64_t size = file_head(movie, sample_bytes, 0, false).size();
   const bool wide = size + sample_bytes > kMax32;
   if (wide) size = file_head(movie, sample_bytes, 0, true).size();

@@ -55,7 +55,7 @@ struct Mp4Writer::Impl {
     pending.clear();
   }
 
-  // The NAL units of a picture, each behind its length.
+  // The NAL units of a picture, each after its length.
   void add_picture(const std::vector<ByteSpan>& units, std::int64_t pts, std::int64_t duration) {
     std::vector<std::array<std::uint8_t, 4>> lengths(units.size());
     std::vector<ByteSpan> pieces(2 * units.size());

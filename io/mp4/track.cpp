@@ -9,7 +9,7 @@
 namespace cu264::mp4 {
 namespace {
 
-// Ticks are at least this fine, so that times of other tracks can be told in them too.
+// Ticks are at least this fine, so that they can express times of other tracks too.
 constexpr std::int64_t kTicksASecond = 10000;
 
 [[noreturn]] void refuse(const char* name, const std::string& cause, const std::string& remedy) {
@@ -48,7 +48,7 @@ void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::
   if (size > std::numeric_limits<std::uint32_t>::max())
     refuse(name_, "a sample of 4 GiB or more", "split it");
   if (!empty_ && at <= last_) {
-    refuse(name_, "pts " + std::to_string(pts) + " does not lie behind the one before", "let pts increase");
+    refuse(name_, "pts " + std::to_string(pts) + " is not after the previous one", "let pts increase");
   }
   if (!samples_.empty()) {
     if (at - last_ > kLongest) refuse(name_, "a gap of 2^32 ticks or more", "use a coarser time base");

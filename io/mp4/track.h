@@ -13,7 +13,7 @@ struct Sample {
   std::uint32_t duration = 0;  // ticks
 };
 
-// Samples that lie one behind the other.
+// Samples that lie one after another.
 struct Chunk {
   std::uint64_t offset = 0;  // of the first, from the beginning of all samples
   std::uint32_t samples = 0;

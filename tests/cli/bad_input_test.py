@@ -105,7 +105,7 @@ class BadInput(CommandTest):
             for options in ([], ["--allow-partial"]):
                 with open(self.path("copy-" + name), "rb") as file:
                     pipe = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
-                    self.refuse(2, "index stands behind its pictures.*faststart", "-", *options, stdin=pipe.stdout)
+                    self.refuse(2, "index comes after its pictures.*faststart", "-", *options, stdin=pipe.stdout)
                     pipe.stdout.close()
                     pipe.wait()
 

@@ -117,7 +117,7 @@ class ChangingPictures(CommandTest):
         for number, order in enumerate(((0, 1), (1, 0, 2), (2, 1, 0, 1))):
             both = self.joined(f"sizes{number}.264", *(sizes[index] for index in order))
             self.refuse(2, "the frame size changes from", both)
-            self.refuse(2, "behind --vf, pictures change", both, "--vf", "hflip")
+            self.refuse(2, "after --vf, pictures change", both, "--vf", "hflip")
             self.check(both, [COLOUR] * 2 * len(order), "--vf", "scale=64:48", note=False)
             stream = video_stream(self.path("out.mp4"))
             self.assertEqual((stream["width"], stream["height"]), (64, 48))

@@ -94,9 +94,9 @@ class Filters(CommandTest):
                       "scale=16+640*n:240:eval=frame,format=yuv444p", "format=gray10,scale=320:16+480*n:eval=frame",
                       "scale=16+1600*n:16:eval=frame,format=rgba"):
             with self.subTest(graph=graph):
-                self.refuse(2, r"in\.mkv: behind --vf, pictures change from \S+ \S+ to \S+ \S+ at frame 1 ", self.input, "--vf", graph)
+                self.refuse(2, r"in\.mkv: after --vf, pictures change from \S+ \S+ to \S+ \S+ at frame 1 ", self.input, "--vf", graph)
                 done = self.cu264("edges", self.input, "-o", self.path("edges.mp4"), "--vf", graph, code=2)
-                self.assertIn("behind --vf, pictures change", done.stderr)
+                self.assertIn("after --vf, pictures change", done.stderr)
 
     def test_pictures_that_change_within_the_graph(self):
         """Filters after the change get pictures of one size, that of the first, where they would read and write beyond others."""
