@@ -9,7 +9,7 @@ namespace {
 
 void add_config_options(ConfigOption::Group wanted, OptionGroup& group) {
   for (const ConfigOption& option : config_options()) {
-    if (option.group != wanted) continue;
+    if (option.group != wanted || option.meaning == nullptr) continue;
     if (option.name == std::string("deblock")) {
       group.options.push_back({"no-deblock", 0, nullptr, "no loop filter in the decoder"});
     } else {
@@ -40,6 +40,7 @@ OptionGroup protection_options() {
 
 VerbHelp encode_help() {
   OptionGroup coding{"Coding", {}}, execution{"Execution", {}};
+  add_config_options(ConfigOption::Group::rate, coding);
   add_config_options(ConfigOption::Group::coding, coding);
   coding.options.push_back(
       {"cqmfile", 0, "FILE",

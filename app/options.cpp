@@ -33,9 +33,10 @@ void check_stages(const ParsedOptions& parsed, const EncodeOptions& options) {
 
 void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   for (const ConfigOption& option : config_options()) {
-    const bool asked =
-        option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::execution;
-    if (asked && parsed.has(option.name)) options.config.set(option.name, parsed[option.name]);
+    using Group = ConfigOption::Group;
+    const bool ours =
+        option.group == Group::rate || option.group == Group::coding || option.group == Group::execution;
+    if (ours && parsed.has(option.name)) options.config.set(option.name, parsed[option.name]);
   }
   if (parsed.has("cqmfile")) {
     if (parsed["cqmfile"].empty()) usage("--cqmfile names no file", "as --cqmfile lists.cfg");

@@ -5,23 +5,11 @@
 
 #include "core/colour.h"
 #include "encoder/frame_layout.h"
-#include "encoder/level.h"
+#include "encoder/options/option_row.h"
 #include "encoder/rate_control/hrd.h"
 #include "vision/detector_backend.h"
 
 namespace cu264::encoder {
-namespace {
-
-void require(bool condition, const std::string& cause, const std::string& remedy) {
-  if (!condition) throw Error(ErrorCode::invalid_argument, cause, remedy);
-}
-
-void require_range(const char* name, int value, int low, int high) {
-  require(value >= low && value <= high, std::string(name) + " " + std::to_string(value) + " is out of range",
-          "use " + std::to_string(low) + " to " + std::to_string(high));
-}
-
-}  // namespace
 
 bool converts_rgb(const Config& config) {
   return config.input_format && is_rgb(*config.input_format);
@@ -98,26 +86,6 @@ int coded_lookahead(const Config& config) {
 namespace {
 
 void validate_rate(const Config& config) {
-  const auto require_amount = [](const char* name, std::int64_t value, std::int64_t most) {
-    require(value >= 0 && value <= most, std::string(name) + " " + std::to_string(value) + " is out of range",
-            "use 1 to " + std::to_string(most) + ", or 0 for none");
-  };
-  if (config.crf) {
-    require(*config.crf >= 0 && *config.crf <= 51, "crf " + std::to_string(*config.crf) + " is out of range",
-            "use 0 to 51");
-  }
-  require_amount("bitrate", config.bitrate, kMostBits);
-  require_amount("the largest bitrate", config.max_bitrate, kMostBits);
-  require_amount("the buffer", config.buffer_bits, kMostBits);
-  require_amount("max-frame-bytes", config.max_frame_bytes, kMostFrameBytes);
-  require_amount("frame-bytes", config.frame_bytes, kMostFrameBytes);
-  if (config.lookahead) {
-    require(*config.lookahead >= 0 && *config.lookahead <= kMostLookahead,
-            "a look-ahead of " + std::to_string(*config.lookahead) + " pictures is out of range",
-            "use 0 to " + std::to_string(kMostLookahead));
-  }
-  require(config.on_overflow == OnOverflow::error || config.on_overflow == OnOverflow::drop,
-          "unknown reaction to an overflow", "use error or drop");
   require(config.on_overflow == OnOverflow::error || (!config.encryption && !config.watermark),
           "pictures cannot be left out of a clip that is encrypted or marked while it is encoded, because "
           "readers count pictures",
@@ -166,18 +134,10 @@ void validate_scaling_lists(const Config& config) {
   if (config.scaling_lists == ScalingLists{}) return;
   require(uses_transform_8x8(config), "only the profile high has scaling lists that are not flat",
           "use the profile high, or cqm flat");
-  const auto require_weights = [](const auto& list) {
-    require(std::find(list.begin(), list.end(), 0) == list.end(), "a weight of a scaling list is 0",
-            "use 1 to 255");
-  };
-  require_weights(config.scaling_lists.luma4x4), require_weights(config.scaling_lists.cb4x4);
-  require_weights(config.scaling_lists.cr4x4), require_weights(config.scaling_lists.luma8x8);
 }
 
 void validate_aq(const Config& config) {
   using Aq = AdaptiveQuantisation;
-  require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
-  require_range("aq-strength", config.aq_strength, 0, kMaxEdgeGuided);
   require(config.edge_guided == 0 || (config.aq != Aq::variance && config.aq != Aq::steps),
           "edge-guided and aq both set the QP of macroblocks", "use one of them");
   require(config.edge_guided == 0 || config.aq_strength == 0,
@@ -195,47 +155,14 @@ void validate_aq(const Config& config) {
 }  // namespace
 
 void validate(const Config& config) {
-  require_range("width", config.width, 1, kMaxSide);
-  require_range("height", config.height, 1, kMaxSide);
-  require_range("qp", config.qp, 0, 51);
-  name_of(config.preset), name_of(config.profile), name_of(config.aq), name_of(config.headers);
-  name_of(config.backend), name_of(config.entropy), name_of(config.packing);
+  check_options(config);
   validate_scaling_lists(config);
-  const int rows = macroblocks(config.height);
-  require(config.slices >= 1 && config.slices <= rows,
-          std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +
-              " macroblock rows",
-          "use 1 to " + std::to_string(rows));
   validate_aq(config);
-  require_range("threads", config.threads, 0, kMaxThreads);
-  require_range("batch", config.batch, 0, kMaxBatch);
-  for (std::size_t i = 0; i < config.devices.size(); ++i) {
-    const auto end = config.devices.begin() + static_cast<std::ptrdiff_t>(i);
-    require_range("device", config.devices[i], 0, kMaxDevices - 1);
-    require(std::find(config.devices.begin(), end, config.devices[i]) == end, "a device is named twice",
-            "name each device once");
-  }
-  require(config.frame_rate.num > 0 && config.frame_rate.den > 0, "the frame rate is not positive",
-          "use a fraction such as 30000/1001");
   require(config.time_base.num >= 0 && config.time_base.den > 0, "the time base is not positive",
           "use seconds a unit, or 0 for 1 / frame rate");
   validate_rate(config);
-  const Rational sar = config.sample_aspect_ratio;
-  require(sar.num >= 0 && sar.den > 0 && reduced(sar).num <= 65535 && reduced(sar).den <= 65535,
-          "the sample aspect ratio is out of range", "use two numbers up to 65535, or 0 for unspecified");
-  require_range("colour primaries", config.colour.primaries, 0, 255);
-  require_range("transfer characteristics", config.colour.transfer, 0, 255);
-  require_range("matrix coefficients", config.colour.matrix, 0, 255);
-  // H.264 E.2.1
-  require(config.colour.matrix != 0, "matrix coefficients 0 (RGB) cannot describe 4:2:0 pictures",
-          "name the matrix of the YCbCr conversion, or 2 for unspecified");
-  require_range("chroma location", config.chroma_location, -1, kMaxChromaLocation);
   require(!converts_rgb(config) || config.chroma_location < 0 || config.chroma_location == kChromaOfRgb,
-          "chroma converted from RGB lies in the middle of its samples",
-          "leave Config::chroma_location at -1");
-  require(config.level_idc == 0 || is_level(config.level_idc),
-          "there is no level_idc " + std::to_string(config.level_idc),
-          "use ten times a level of H.264, or 0");
+          "chroma converted from RGB lies in the middle of its samples", "leave the chroma location out");
   require(!uses_cabac(config) || (!config.encryption && !config.watermark),
           "encryption and watermarks work on CAVLC",
           "use the profile auto or baseline, or cavlc; protect encrypt takes the signs of finished streams "
@@ -252,10 +179,14 @@ void validate(const Config& config) {
                   65536);
     require(!config.device_output, "a watermark is checked on the host", "clear Config::device_output");
   }
-  if (config.input_format) name_of(*config.input_format);
   require(!converts_rgb(config) || core::is_convertible_matrix(coded_colour(config).matrix),
           "RGB cannot be converted by matrix coefficients " + std::to_string(config.colour.matrix),
           "use 1 (BT.709), 5 or 6 (BT.601), or 2 to have one chosen");
+}
+
+Rational reduced(Rational value) {
+  const int common = std::gcd(value.num, value.den);
+  return common > 1 ? Rational{value.num / common, value.den / common} : value;
 }
 
 }  // namespace cu264::encoder

@@ -36,6 +36,7 @@ const char* name_of(HeaderPlacement placement);
 const char* name_of(BackendChoice backend);
 const char* name_of(EntropyCoder entropy);
 const char* name_of(Packing packing);
+const char* name_of(OnOverflow reaction);
 
 // Return whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the
 // matrix that RGB is converted by if Config leaves it unspecified.

@@ -1,6 +1,5 @@
 #include "encoder/headers.h"
 
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -8,7 +7,7 @@
 #include "core/slice_header.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
-#include "encoder/edge_thresholds.h"
+#include "encoder/options/option_row.h"
 #include "encoder/rate_control/hrd.h"
 #include "encoder/rbsp_writer.h"
 #include "encoder/scaling_matrix.h"
@@ -97,35 +96,6 @@ void write_vui(RbspWriter& w, const Config& config) {
   w.ue(1);        // max_dec_frame_buffering: not below max_num_ref_frames
 }
 
-void append_text(std::string& text, const char* name, const std::string& value) {
-  text += " ";
-  text += name;
-  text += "=" + value;
-}
-
-// Appends what decides QPs, by the names and in the units of Config.
-void append_rate(std::string& text, const Config& config) {
-  const auto append = [&](const char* name, std::int64_t value) {
-    if (value > 0) append_text(text, name, std::to_string(value));
-  };
-  append("bitrate", config.bitrate);
-  if (config.crf) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, *config.crf).ptr;
-    append_text(text, "crf", std::string(digits, end));
-  } else if (config.bitrate == 0) {
-    append_text(text, "qp", std::to_string(config.qp));
-  }
-  append("max-bitrate", config.max_bitrate);
-  append("buffer-bits", config.buffer_bits);
-  if (config.cbr) append_text(text, "cbr", "on");
-  if (config.timed_bitrate) append_text(text, "timed-bitrate", "on");
-  append("lookahead", coded_lookahead(config));
-  append("max-frame-bytes", config.max_frame_bytes);
-  append("frame-bytes", config.frame_bytes);
-  if (config.on_overflow == OnOverflow::drop) append_text(text, "on-overflow", "drop");
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
@@ -205,36 +175,12 @@ std::vector<std::uint8_t> pps_rbsp(const Config& config) {
   return w.finish();
 }
 
-// Edges are named by the option that requests them.
-void append_aq(std::string& text, const Config& config) {
-  const AdaptiveQuantisation aq = coded_aq(config);
-  if (aq == AdaptiveQuantisation::off) return;
-  const std::string strength = std::to_string(coded_aq_strength(config));
-  if (aq != AdaptiveQuantisation::edges) append_text(text, "aq", name_of(aq));
-  if (aq == AdaptiveQuantisation::steps) append_text(text, "aq-strength", strength);
-  if (aq != AdaptiveQuantisation::edges) return;
-  append_text(text, "edge-guided", strength);
-  if (config.edge_detector != canny::Params{})
-    append_text(text, "edge-thresholds", edge_thresholds_text(config.edge_detector));
-}
-
 std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   // Drawn at random for this project (RFC 4122, version 4): 01882048-920f-4301-b697-3a154fd28bfc
   static constexpr std::uint8_t uuid[16] = {0x01, 0x88, 0x20, 0x48, 0x92, 0x0f, 0x43, 0x01,
                                             0xb6, 0x97, 0x3a, 0x15, 0x4f, 0xd2, 0x8b, 0xfc};
   // Backend and threads are not named: the bytes must not depend on them, and this text is part of the bytes.
-  std::string text = std::string("cu264 ") + version();
-  // An automatic choice is named by its outcome, because it gives the same bytes as asking for that outcome.
-  const Profile profile = coded_profile(config);
-  append_text(text, "profile", name_of(profile));
-  if (profile != Profile::baseline && !uses_cabac(config)) append_text(text, "cavlc", "on");
-  append_text(text, "preset", name_of(config.preset));
-  if (config.scaling_lists != ScalingLists{})
-    append_text(text, "cqm", config.scaling_lists == jvt_scaling_lists() ? "jvt" : "custom");
-  append_rate(text, config);
-  append_aq(text, config);
-  append_text(text, "slices", std::to_string(config.slices));
-  append_text(text, "deblock", config.deblock ? "on" : "off");
+  const std::string text = std::string("cu264 ") + version() + options_in_stream(config);
 
   RbspWriter w;
   w.u(8, 5);  // payload_type: user_data_unregistered
@@ -247,7 +193,7 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
 }
 
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
-  // H.264 B.1.2 requires the long start code before parameter sets and at the beginning of an access unit.
+  // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
   std::vector<std::uint8_t> out;
   bitstream::append_nal(out, kNalRefIdc, bitstream::kNalSps, sps_rbsp(config, level_idc), true);
   bitstream::append_nal(out, kNalRefIdc, bitstream::kNalPps, pps_rbsp(config), true);

@@ -29,6 +29,7 @@
 
 #include "cu264/backend_choice.h"
 #include "cu264/canny.h"
+#include "cu264/config_option.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "cu264/protect.h"
@@ -181,21 +182,11 @@ struct Config {
   // does. "pipeline" sets three: entropy, packing and, if it is 0, edge_guided. Throws an
   // Error(invalid_argument) that lists the accepted values.
   void set(std::string_view name, std::string_view text);
+
+  // Returns an option's value as set() takes it; empty if it is not set, or has no text, as scaling lists and
+  // edge detectors of one's own. Throws Error(invalid_argument) for an unknown name.
+  std::string text(std::string_view name) const;
 };
-
-// The description of an option that Config::set takes, for a help text.
-struct ConfigOption {
-  enum class Group { coding, execution, input, output, description };  // description: of the pictures
-
-  const char* name;
-  const char* value;    // a placeholder for the value, for example "N"
-  const char* meaning;  // the default is in parentheses
-  Group group;
-  const char* implicit_value =
-      nullptr;  // the value that a name without one stands for; null: a value is required
-};
-
-std::vector<ConfigOption> config_options();
 
 struct EncoderInfo {
   std::string backend;         // "cpu" or "cuda"
@@ -230,6 +221,10 @@ struct ConfigChanges {
   std::optional<int> width, height;
   std::optional<Preset> preset;
   std::optional<Rational> frame_rate;
+
+  // Sets the change of an option of config_options(), as Config::set does. Throws Error(invalid_argument) for
+  // one whose ConfigOption::change is never, too.
+  void set(std::string_view name, std::string_view text);
 };
 
 // Returns what the cuda backend allocates when it opens, with the first frame in host memory, and for frames
