@@ -28,18 +28,6 @@ io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& 
   return muxer;
 }
 
-const char* name_of(Preset preset) {
-  switch (preset) {
-    case Preset::fast:
-      return "fast";
-    case Preset::balanced:
-      return "balanced";
-    case Preset::best:
-      return "best";
-  }
-  return "";
-}
-
 std::string ratio_text(int num, int den) {
   return std::to_string(num) + "/" + std::to_string(den);
 }
@@ -74,14 +62,14 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
 
 void EncodeOutputs::begin_statistics(const Config& config) {
   io::Json settings = {{"qp", config.qp},
-                       {"preset", name_of(config.preset)},
+                       {"preset", config.text("preset")},
                        {"profile", encoder_.profile},
                        {"cabac", encoder_.cabac},
                        {"profile_reason", encoder_.profile_reason},
                        {"slices", config.slices},
                        {"deblock", config.deblock},
                        {"threads", config.threads}};
-  add_rate(config, settings);
+  add_options(config, settings);
   io::Json video = {{"width", video_.width},
                     {"height", video_.height},
                     {"coded_width", encoder_.width},

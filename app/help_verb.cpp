@@ -5,6 +5,7 @@
 #include "app/common_options.h"
 #include "app/completions.h"
 #include "app/man_page.h"
+#include "app/options_page.h"
 #include "app/verbs.h"
 
 namespace cu264::app {
@@ -38,6 +39,7 @@ std::string completion_for(const std::string& shell) {
 std::string answer(const ParsedOptions& parsed) {
   if (parsed.has("help")) return help_text(help_help());
   if (parsed.has("man")) return man_page();
+  if (parsed.has("options")) return options_page();
   if (parsed.has("completion")) return completion_for(parsed["completion"]);
   return parsed.words().empty() ? overview() : help_text(find_verb(parsed.words()[0]).help());
 }
@@ -48,12 +50,14 @@ VerbHelp help_help() {
   return {"help",
           "explain a verb",
           {},
-          {"help [VERB]", "help --man", "help --completion SHELL"},
+          {"help [VERB]", "help --man", "help --options", "help --completion SHELL"},
           {"Says what there is, or what a verb takes."},
           {"cu264 help encode",
            "cu264 help --completion bash > ~/.local/share/bash-completion/completions/cu264"},
           {{"Options",
             {{"man", 0, nullptr, "print the manual page, in roff"},
+             {"options", 0, nullptr,
+              "print the encoder's options as the command, Python and C++ name them, in Markdown"},
              {"completion", 0, "bash|zsh|fish", "print the script by which this shell completes the command"},
              kHelpOption}}}};
 }

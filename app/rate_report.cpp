@@ -1,5 +1,6 @@
 #include "app/rate_report.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace cu264::app {
@@ -13,6 +14,22 @@ std::string number(double value) {
 
 std::string kilobits(std::int64_t bits) {
   return number(static_cast<double>(bits) / 1000);
+}
+
+io::Json json_of(const ConfigOption& option, const std::string& text) {
+  switch (option.type) {
+    case ConfigOption::Type::whole:
+    case ConfigOption::Type::bytes:
+      return std::stoll(text);
+    case ConfigOption::Type::kilobits:
+      return std::llround(1000 * std::stod(text));
+    case ConfigOption::Type::number:
+      return std::stod(text);
+    case ConfigOption::Type::flag:
+      return text == option.choices.front();
+    default:
+      return text.empty() ? "custom" : text;
+  }
 }
 
 }  // namespace
@@ -38,15 +55,14 @@ std::string rate_text(const Config& config) {
   return text;
 }
 
-void add_rate(const Config& config, io::Json& settings) {
-  if (config.crf) settings["crf"] = *config.crf;
-  if (config.bitrate > 0) settings["bitrate"] = config.bitrate;
-  if (config.max_bitrate > 0) settings["max_bitrate"] = config.max_bitrate;
-  if (config.buffer_bits > 0) settings["buffer_bits"] = config.buffer_bits;
-  if (config.cbr) settings["cbr"] = true;
-  if (config.max_frame_bytes > 0) settings["max_frame_bytes"] = config.max_frame_bytes;
-  if (config.frame_bytes > 0) settings["frame_bytes"] = config.frame_bytes;
-  if (config.on_overflow == OnOverflow::drop) settings["on_overflow"] = "drop";
+void add_options(const Config& config, io::Json& settings) {
+  using Group = ConfigOption::Group;
+  for (const ConfigOption& option : config_options()) {
+    const bool decides = option.group == Group::rate || option.group == Group::coding;
+    if (!decides || option.field == nullptr || settings.contains(option.field)) continue;
+    const std::string text = config.text(option.name);
+    if (text != option.initial) settings[option.field] = json_of(option, text);
+  }
 }
 
 }  // namespace cu264::app

@@ -1,4 +1,4 @@
-// Describes for reports what a Config asks of rate control.
+// Describes for reports what a Config asks for, of rate control above all.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ bool limits_pictures(const Config& config);
 // Returns text such as "qp 27", "crf 23" or "2000 kb/s, buffer of 2000 kb, cbr".
 std::string rate_text(const Config& config);
 
-// Adds to the settings of --stats what is set of rate control; rates and sizes are in bits, limits in bytes.
-void add_rate(const Config& config, io::Json& settings);
+// Adds to the settings of --stats the options that decide the bytes and are not as by default, under the
+// names of Config's fields; rates and sizes are in bits, limits in bytes.
+void add_options(const Config& config, io::Json& settings);
 
 }  // namespace cu264::app

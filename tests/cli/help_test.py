@@ -1,4 +1,5 @@
 """Tests what is made from the options' own table: help texts, the manual page, and the completions of three shells."""
+import os
 import re
 import shutil
 import subprocess
@@ -63,6 +64,19 @@ class Help(CommandTest):
         for verb in VERBS:
             offered = {word[2:] for word in self.completed_by_bash("cu264", verb, "--") if word.startswith("--")}
             self.assertEqual(offered, self.options_of(verb))
+
+    def test_page_of_options(self):
+        page = self.text("help", "--options")
+        names = re.findall(r"^\| `([\w-]+)` \|", page, re.M)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertTrue({"qp", "max-frame-bytes", "slices"} <= set(names))
+        self.assertEqual({line.count("|") - line.count("\\|") for line in page.splitlines() if line.startswith("|")}, {8})
+        # The command has them all, in its help and so in the manual page and the completions.
+        ours = {"no-deblock" if name == "deblock" else name for name in names if name not in ("input-format", "timed-bitrate")}
+        self.assertLessEqual(ours, self.options_of("encode"))
+        kept = os.path.join(os.path.dirname(__file__), "../../docs/options.md")
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual(file.read(), page, "scripts/update-options writes docs/options.md anew")
 
     def test_zsh_and_fish(self):
         for shell in ("zsh", "fish"):
