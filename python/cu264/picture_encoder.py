@@ -209,20 +209,18 @@ class Encoder:
                 raise ValueError("there are frames from send(): flush() ends their clip")
             self._clip = clip
 
+    @documented
     def reconfigure(self, **changes: Unpack[Changes]) -> None:
         """Changes settings. What is not given stays as it is.
 
         Parameters
         ----------
-        qp, crf, bitrate, max_bitrate, buffer_bits, max_frame_bytes : number
-            From the next picture on. Within a clip, only those that the encoder was made with can change.
-        preset : {"fast", "balanced", "best"}
-            From the next clip on: only before the first frame, or after the last packet of a clip.
+        CHANGES
 
         Raises
         ------
         TypeError, ValueError
-            Another setting, a value that is out of range, or a preset within a clip. Nothing has changed then.
+            Another setting, a value that is out of range, or one of the next clip's within a clip. Nothing has changed then.
         """
         with self._guard:
             self._session.reconfigure(**changes)

@@ -4,122 +4,45 @@ from __future__ import annotations
 
 import numbers
 import os
+import textwrap
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, TypedDict, TypeVar, Union
 
 from . import _core
+from .frame_rate import FrameRate as FrameRate
+from .frame_rate import rational as rational
+from .option_types import BitrateOption, CodingOptions, ExecutionOptions
+from .option_types import Changes as Changes
 
 if TYPE_CHECKING:
     from .protect import Encryption, Watermark
 
-FrameRate = Union[int, float, Fraction, str, Tuple[int, int]]
 _T = TypeVar("_T")
 
 
-class _Settings(TypedDict, total=False):
-    qp: Optional[int]
-    crf: Optional[float]
-    max_bitrate: Optional[float]
-    buffer_bits: Optional[float]
-    cbr: bool
-    lookahead: Optional[int]
-    max_frame_bytes: Optional[int]
-    frame_bytes: Optional[int]
-    on_overflow: str
-    preset: str
-    profile: str
-    cavlc: bool
-    pipeline: str
-    entropy: str
-    packing: str
-    cqm: Optional[str]
+class _ArraySettings(TypedDict, total=False):
+    """The settings that are not options of the library."""
+
     cqmfile: Optional[Union[str, "os.PathLike[str]"]]
-    slices: int
-    edge_guided: int
-    edge_thresholds: str
-    aq: str
-    aq_strength: int
-    deblock: bool
-    headers: str
-    sample_aspect_ratio: Optional[FrameRate]
-    full_range: bool
-    primaries: int
-    transfer: int
-    matrix: int
     time_base: Optional[FrameRate]
-    timed_bitrate: bool
     layout: Optional[str]
     pixel_format: Optional[str]
     value_range: Optional[Tuple[float, float]]
-    device: Optional[int]
     encryption: Optional["Encryption"]
     watermark: Optional["Watermark"]
 
 
-class StreamSettings(_Settings, total=False):
+class StreamSettings(CodingOptions, BitrateOption, _ArraySettings, total=False):
     """The settings of a stream of a group: all but those of the group itself."""
 
-    bitrate: Optional[float]
 
-
-class VideoSettings(StreamSettings, total=False):
+class VideoSettings(StreamSettings, ExecutionOptions, total=False):
     """The settings of every call that encodes, for type checkers; the calls' docstrings say what they mean."""
 
-    backend: str
-    batch: int
-    threads: int
 
-
-class ExportSettings(_Settings, total=False):
+class ExportSettings(CodingOptions, ExecutionOptions, _ArraySettings, total=False):
     """The same without a bitrate, for a call that has one of its own."""
-
-    backend: str
-    batch: int
-    threads: int
-
-
-class Changes(TypedDict, total=False):
-    """What `Encoder.reconfigure` changes."""
-
-    qp: Optional[int]
-    crf: Optional[float]
-    bitrate: Optional[float]
-    max_bitrate: Optional[float]
-    buffer_bits: Optional[float]
-    max_frame_bytes: Optional[int]
-    preset: Optional[str]
-
-
-def rational(value: Any, name: str) -> Fraction:
-    """A positive fraction from 25, 29.97, "30000/1001", (30000, 1001) or a Fraction."""
-    accepted = f"{name} must be a positive number such as 25, 29.97, '30000/1001' or (30000, 1001), not {value!r}"
-    try:
-        if isinstance(value, tuple):
-            result = Fraction(*value)
-        elif isinstance(value, float):
-            result = _meant(Fraction(value).limit_denominator(1001))
-        elif isinstance(value, (str, numbers.Rational)) and not isinstance(value, bool):
-            result = Fraction(value)
-            if isinstance(value, str) and "." in value:
-                result = _meant(result)
-        elif hasattr(value, "__float__") and not isinstance(value, bool):  # NumPy's numbers
-            result = _meant(Fraction(float(value)).limit_denominator(1001))
-        else:
-            raise TypeError(accepted)
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise ValueError(accepted) from error
-    if result <= 0 or result.numerator >= 2**31 or result.denominator >= 2**31:
-        raise ValueError(accepted)
-    return result
-
-
-def _meant(rate: Fraction) -> Fraction:
-    """The rate that a decimal number stands for: 29.97 is 30000/1001, and so are 23.976, 23.98, 59.94 and the like."""
-    nominal = round(rate)
-    if rate == nominal or (nominal % 12 and nominal % 15) or abs(rate - Fraction(nominal * 1000, 1001)) > Fraction(1, 180):
-        return rate
-    return Fraction(nominal * 1000, 1001)
 
 
 def _whole_number(name: str, value: Any) -> str:
@@ -165,63 +88,42 @@ def switch(name: str, value: Any) -> bool:
     raise TypeError(f"{name} must be True or False, not {value!r}")
 
 
-def _switch(name: str, value: Any) -> str:
-    return "on" if switch(name, value) else "off"
+_UNSPECIFIED = 2  # in the code points of H.273
 
 
-@dataclass(frozen=True)
-class _Option:
-    """A setting that is an option of the library."""
-
-    text: Callable[[str, Any], str]  # from its name and value to the library's text
-    default: Any = None  # None: the library's own
-    name: Optional[str] = None  # the library's, where it is not ours with hyphens
-    changes: bool = False  # `Encoder.reconfigure` takes it
+def _code_point(value: Optional[int]) -> int:
+    return _UNSPECIFIED if value is None else int(value)
 
 
-#: The options of rate control: the one list of them.
-_RATE = {
-    "qp": _Option(_whole_number, changes=True),
-    "crf": _Option(_number, changes=True),
-    "bitrate": _Option(_thousands, changes=True),
-    "max_bitrate": _Option(_thousands, name="maxrate", changes=True),
-    "buffer_bits": _Option(_thousands, name="bufsize", changes=True),
-    "cbr": _Option(_switch),
-    "lookahead": _Option(_whole_number),
-    "max_frame_bytes": _Option(_whole_number, changes=True),
-    "frame_bytes": _Option(_whole_number),
-    "on_overflow": _Option(_text),
+#: How values of the library's types become text; the others are of settings that `make_settings` knows.
+_TEXTS: Dict[str, Callable[[str, Any], str]] = {
+    "whole": _whole_number,
+    "number": _number,
+    "kilobits": _thousands,
+    "bytes": _whole_number,
+    "choice": _text,
+    "text": _text,
 }
-_OPTIONS = {
-    **_RATE,
-    "preset": _Option(_text, "balanced", changes=True),
-    "profile": _Option(_text),
-    "cavlc": _Option(_switch),
-    "pipeline": _Option(_text),  # before those that it sets, which may be given besides
-    "entropy": _Option(_text),
-    "packing": _Option(_text),
-    "cqm": _Option(_text),
-    "cqmfile": _Option(_list_text, name="cqm"),
-    "slices": _Option(_whole_number),
-    "edge_guided": _Option(_whole_number),
-    "edge_thresholds": _Option(_text),
-    "aq": _Option(_text),
-    "aq_strength": _Option(_whole_number),
-    "deblock": _Option(_switch),
-    "backend": _Option(_text, "auto"),
-    "batch": _Option(_whole_number, 0),
-    "threads": _Option(_whole_number),
-    "headers": _Option(_text),
-}
-CHANGEABLE = tuple(name for name, option in _OPTIONS.items() if option.changes)
+
+#: The library's options by this package's keywords.
+_OPTIONS = {option.keyword: option for option in _core.options() if option.keyword and option.group != "input"}
+CHANGEABLE = tuple(name for name, option in _OPTIONS.items() if option.change != "never")
+
+
+def _option_text(name: str, value: Any) -> str:
+    option = _OPTIONS[name]
+    if option.type == "flag":
+        return option.choices[0 if switch(name, value) else 1]
+    if option.type == "ratio":
+        ratio = rational(value, name)
+        return f"{ratio.numerator}:{ratio.denominator}"
+    return _TEXTS[option.type](name, value)
 
 
 def option_texts(settings: Dict[str, Any]) -> Dict[str, str]:
     """Settings as options by the names that the library gives them. A setting of None is left out."""
     return {
-        _OPTIONS[name].name or name.replace("_", "-"): _OPTIONS[name].text(name, value)
-        for name, value in settings.items()
-        if value is not None
+        _OPTIONS[name].name: _option_text(name, value) for name, value in settings.items() if value is not None
     }
 
 
@@ -231,7 +133,6 @@ class Settings:
 
     fps: Fraction
     time_base: Fraction  # seconds a unit of pts
-    timed_bitrate: bool
     options: Tuple[Tuple[str, str], ...]
     colour: Tuple[int, int, int]
     layout: Optional[str]
@@ -246,6 +147,10 @@ class Settings:
         """Returns how long a picture is shown, in units of the time base."""
         return max(1, round(1 / self.fps / self.time_base))
 
+    @property
+    def timed_bitrate(self) -> bool:
+        return dict(self.options).get("timed-bitrate") == "on"
+
     def for_container(self, container: str) -> Settings:
         """Bare and transport streams have parameter sets before every picture: any part of them can be played."""
         options = dict(self.options)
@@ -257,13 +162,11 @@ class Settings:
 def make_settings(
     fps: FrameRate,
     *,
-    sample_aspect_ratio: Any = None,
-    full_range: bool = False,
-    primaries: int = 2,
-    transfer: int = 2,
-    matrix: int = 2,
+    primaries: Optional[int] = None,
+    transfer: Optional[int] = None,
+    matrix: Optional[int] = None,
+    cqmfile: Any = None,
     time_base: Any = None,
-    timed_bitrate: bool = False,
     layout: Optional[str] = None,
     pixel_format: Optional[str] = None,
     value_range: Optional[Tuple[float, float]] = None,
@@ -276,27 +179,23 @@ def make_settings(
     for name in given:
         if name not in _OPTIONS:
             raise TypeError(f"unexpected keyword argument {name!r}")
-    if given.get("cqm") is not None and given.get("cqmfile") is not None:
+    if given.get("cqm") is not None and cqmfile is not None:
         raise TypeError("cqm= and cqmfile= both give the scaling lists: give one of them")
     if sum(given.get(name) is not None for name in ("qp", "crf", "bitrate")) > 1:
         raise TypeError("qp=, crf= and bitrate= exclude one another: give one of them")
     rate = rational(fps, "fps")
     if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1), (0, 255)):
         raise ValueError(f"value_range must be (0, 1), (-1, 1) or (0, 255), not {value_range!r}")
-    defaults = {name: option.default for name, option in _OPTIONS.items()}
-    options = option_texts({**defaults, **{name: value for name, value in given.items() if value is not None}})
-    options["range"] = "full" if switch("full_range", full_range) else "limited"
+    options = {_OPTIONS[name].name: _OPTIONS[name].initial for name in ("preset", "backend", "batch")}
+    options.update(option_texts(given))
     options["fps"] = f"{rate.numerator}/{rate.denominator}"
-    if sample_aspect_ratio is not None:
-        ratio = rational(sample_aspect_ratio, "sample_aspect_ratio")
-        options["sar"] = f"{ratio.numerator}:{ratio.denominator}"
-    colour = (int(primaries), int(transfer), int(matrix))
+    if cqmfile is not None:
+        options["cqm"] = _list_text("cqmfile", cqmfile)
     settings = Settings(
         fps=rate,
         time_base=1 / rate if time_base is None else rational(time_base, "time_base"),
-        timed_bitrate=switch("timed_bitrate", timed_bitrate),
         options=tuple(options.items()),
-        colour=colour,
+        colour=(_code_point(primaries), _code_point(transfer), _code_point(matrix)),
         layout=layout,
         pixel_format={"rgba": "rgb", "bgra": "bgr"}.get(pixel_format, pixel_format) if pixel_format else None,
         value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
@@ -318,7 +217,7 @@ def stream_format(
     if batch is not None:
         options["batch"] = str(batch)
     time_base = (settings.time_base.numerator, settings.time_base.denominator)
-    made = _core.StreamFormat(options, time_base, settings.colour, settings.timed_bitrate)
+    made = _core.StreamFormat(options, time_base, settings.colour)
     for each in settings.protection:
         each.apply(made)
     return made
@@ -338,41 +237,8 @@ def _protection(encryption: Any, watermark: Any) -> Tuple[Any, ...]:
     return tuple(each for each in (encryption, watermark) if each is not None)
 
 
-#: The part of every docstring that is the same.
-SETTINGS_DOC = """
-    qp : int, default 27
-        Quantiser, from 0 (best) to 51 (smallest), unless one of the next two is given.
-    crf : float, optional
-        Constant quality on x264's scale, 0 to 51: quantisers follow from the pictures.
-    bitrate : int, optional
-        Bits a second (whole thousands), within a buffer.
-    max_bitrate, buffer_bits : int, optional
-        The rate that fills the buffer (`bitrate`), and its size (one second). They also limit `qp` and `crf`.
-    cbr : bool, default False
-        `bitrate` is kept exactly, by filler data where pictures need fewer bits. Not in MP4.
-    lookahead : int, default 40
-        Pictures behind each one that `bitrate` looks at, up to 250. Packets come so many pictures later: 0 is for live streams.
-    max_frame_bytes : int, optional
-        No picture has more bytes, headers included.
-    frame_bytes : int, optional
-        Every picture has exactly so many bytes, by filler data. Not in MP4.
-    on_overflow : {"error", "drop"}, default "error"
-        A picture that no quantiser makes as small as a limit asks raises RuntimeError, or is left out.
-    preset : {"fast", "balanced", "best"}, default "balanced"
-        How thoroughly modes are searched; `best` gives the smallest files.
-    profile : {"auto", "baseline", "main", "high"}, default "auto"
-        auto is high with CABAC and the 8x8 transform, with CAVLC where encryption or a watermark needs it; main has CABAC
-        without that transform; baseline is Constrained Baseline, which takes more bits and is encoded fastest.
-    cavlc : bool, default False
-        CAVLC also where the profile allows CABAC. What marks finished streams, and encrypts more than signs, needs it.
-    pipeline : {"production", "published"}, default "production"
-        published sets the papers' stages: `entropy` cavlcu, `packing` gvle and `edge_guided` 2.
-    entropy : {"production", "cavlcu"}, default "production"
-        Which kernels code the levels on a GPU; cavlcu, the paper's, codes CAVLC. The bytes are those of production with `cavlc`.
-    packing : {"production", "gvle"}, default "production"
-        Which kernels pack the slices on a GPU; gvle, the paper's steps, packs CAVLC. The bytes are those of production with `cavlc`.
-    cqm : {"flat", "jvt"}, default "flat"
-        Scaling lists of the profile high; jvt: the standard's.
+#: What docstrings say of the settings that are not options of the library.
+_ARRAY_DOC = """\
     cqmfile : path, optional
         A file of scaling lists in the form of the JM and x264.
     value_range : (0, 1), (-1, 1) or (0, 255), default (0, 1)
@@ -386,50 +252,57 @@ SETTINGS_DOC = """
     pixel_format : {"rgb", "bgr", "gray", "nv12", "i420"}, optional
         Order and meaning of the channels; rgb or gray by default, from their number. A fourth channel is not read.
         Frames of nv12 and i420 are uint8 of shape (T, H * 3 / 2, W), and are coded as they are.
-    full_range : bool, default False
-        Whether Y, Cb and Cr use all values from 0 to 255 (RGB is converted so; nv12 and i420 are tagged so).
-    primaries, transfer, matrix : int, default 2
-        Code points of ITU-T H.273 for the stream's tags; 2 is "unspecified". RGB is converted by `matrix`: 1 (BT.709), 5
-        or 6 (BT.601); unspecified becomes BT.709 from 720 lines on and BT.601 below.
-    slices : int, default 1
-        Slices a picture.
-    edge_guided : int, default 0
-        0 to 3: gives edges more bits, as strongly as the number says. The edges are those of `cu264.edges`.
-    edge_thresholds : str, default "distributed"
-        How edge_guided finds edges: "distributed", "rows" or "frame", each also with "-0.01" for finer candidates, or
-        "LOW,HIGH" for plain Canny with these thresholds, as "0.08,0.19".
-    aq : {"auto", "variance", "steps", "edges", "off"}, default "auto"
-        variance gives more bits to macroblocks of low variance; auto does so with crf and bitrate. steps gives more to
-        those with steps of brightness, which is cheaper than edges; edges is edge_guided=2.
-    aq_strength : int, default 2
-        1 to 3: how strongly aq="steps" and aq="edges" work.
-    deblock : bool, default True
-        The loop filter.
-    sample_aspect_ratio : fraction, optional
-        Shape of a sample, for example "16/11".
     time_base : fraction, optional
         Seconds a unit of pts and durations; 1 / fps by default.
-    timed_bitrate : bool, default False
-        For variable frame rates: `bitrate` counts how long each picture is shown, instead of `fps` pictures a second. Such a
-        stream has no buffer: neither `max_bitrate`, `buffer_bits` nor `cbr`.
-    backend : {"auto", "cuda", "cpu"}, default "auto"
-        Where to encode. Both give the same bytes.
-    device : int, optional
-        The CUDA device for frames in host memory; frames on a device are encoded there.
-    batch : int, default 0
-        Pictures that the CUDA backend encodes together; 0: as many as it takes to fill the device.
-    threads : int, default 0
-        Threads of the CPU backend; 0: one a core.
-    headers : {"first", "every", "separate"}, default "first"
-        Where packets have the parameter sets: before the first picture, before each, or only in `Encoder.extradata`.
-        MP4 files keep them apart from the pictures in any case.
     encryption : cu264.protect.Encryption, optional
     watermark : cu264.protect.Watermark, optional
 """
 
+_TYPES = {"whole": "int", "number": "float", "kilobits": "int", "bytes": "int", "flag": "bool", "code_point": "int", "devices": "int"}
+
+
+def _default(option: _core.Option) -> str:
+    """The default, as docstrings tell it."""
+    if option.type == "flag":
+        return f"default {option.initial == option.choices[0]}"
+    if option.type == "code_point":
+        return f"default {_UNSPECIFIED}"
+    if option.type in ("choice", "text") and option.initial:
+        return f'default "{option.initial}"'
+    if option.type == "whole" and option.initial.isdigit():
+        return f"default {option.initial}"
+    return "optional"
+
+
+def _entry(name: str, option: _core.Option) -> str:
+    """What docstrings say of an option."""
+    if option.type == "choice":
+        kind = "{" + ", ".join(f'"{choice}"' for choice in option.choices) + "}"
+    else:
+        kind = {"ratio": "fraction", "text": "str"}.get(option.type) or _TYPES[option.type]
+    if option.type in ("whole", "number"):
+        kind += f" from {option.low:g} to {option.high:g}"
+    text = textwrap.fill(option.about, 120, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False)
+    return f"    {name} : {kind}, {_default(option)}\n{text}\n"
+
+
+#: The part of every docstring that is the same.
+SETTINGS_DOC = "".join(_entry(name, option) for name, option in _OPTIONS.items()) + _ARRAY_DOC
+
+
+def _changes_doc() -> str:
+    names = {when: ", ".join(name for name in CHANGEABLE if _OPTIONS[name].change == when) for when in ("any_picture", "next_clip")}
+    return f"""\
+        {names["any_picture"]}
+            From the next picture on. Within a clip, only those that the encoder was made with can change.
+        {names["next_clip"]}
+            From the next clip on: only before the first frame, or after the last packet of a clip.
+"""
+
 
 def documented(function: _T) -> _T:
-    """Puts the settings into a docstring, at its word SETTINGS."""
+    """Puts the settings into a docstring, at its word SETTINGS, and those that may change at its word CHANGES."""
     if function.__doc__:
-        function.__doc__ = function.__doc__.replace("    SETTINGS\n", SETTINGS_DOC.lstrip("\n"))
+        text = function.__doc__.replace("    SETTINGS\n", SETTINGS_DOC)
+        function.__doc__ = text.replace("        CHANGES\n", _changes_doc())
     return function

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "released_gil.h"
@@ -14,7 +15,11 @@ namespace cu264::python {
 void bind_group(nanobind::module_& m);
 void bind_edges(nanobind::module_& m);
 void bind_protection(nanobind::module_& m);
+void bind_options(nanobind::module_& m);
 void bind_vle(nanobind::module_& m);
+
+// Returns a message of the library with this package's names of options.
+std::string in_our_words(std::string text);
 
 inline nanobind::bytes bytes_of(std::span<const std::uint8_t> from) {
   return nanobind::bytes(from.data(), from.size());

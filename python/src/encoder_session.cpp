@@ -5,46 +5,32 @@
 
 namespace cu264::python {
 
+void set_options(Config& config, Options options) {
+  for (const ConfigOption& option : config_options()) {
+    if (const auto given = options.find(option.name); given != options.end()) {
+      config.set(option.name, given->second);
+      options.erase(given);
+    }
+  }
+  for (const auto& [name, value] : options) config.set(name, value);  // throws: they are not known
+}
+
 Config config_of(const StreamFormat& format) {
   Config config;
-  for (const auto& [name, value] : format.options) config.set(name, value);
+  set_options(config, format.options);
   config.time_base = format.time_base;
   config.colour.primaries = format.colour.primaries;
   config.colour.transfer = format.colour.transfer;
   config.colour.matrix = format.colour.matrix;
   config.encryption = format.encryption;
   config.watermark = format.watermark;
-  config.timed_bitrate = format.timed_bitrate;
-  config.fixed_frame_rate = !format.timed_bitrate;
+  config.fixed_frame_rate = !config.timed_bitrate;
   return config;
 }
 
 ConfigChanges changes_of(const Options& options) {
-  Config parsed;
   ConfigChanges changes;
-  for (const auto& [name, value] : options) {
-    parsed.set(name, value);
-    if (name == "qp") {
-      changes.qp = parsed.qp;
-    } else if (name == "crf") {
-      changes.crf = parsed.crf;
-    } else if (name == "bitrate") {
-      changes.bitrate = parsed.bitrate;
-    } else if (name == "maxrate") {
-      changes.max_bitrate = parsed.max_bitrate;
-    } else if (name == "bufsize") {
-      changes.buffer_bits = parsed.buffer_bits;
-    } else if (name == "max-frame-bytes") {
-      changes.max_frame_bytes = parsed.max_frame_bytes;
-    } else if (name == "preset") {
-      changes.preset = parsed.preset;
-    } else if (name == "size") {
-      changes.width = parsed.width, changes.height = parsed.height;
-    } else {
-      throw Error(ErrorCode::invalid_argument, "an encoder that is open cannot change its " + name,
-                  "open another one");
-    }
-  }
+  for (const auto& [name, value] : options) changes.set(name, value);
   return changes;
 }
 

@@ -23,11 +23,12 @@ struct StreamFormat {
   Colour colour;
   std::optional<EncoderEncryption> encryption;
   std::optional<EncoderWatermark> watermark;
-  bool timed_bitrate = false;
 };
 
 using Durations = std::vector<std::int64_t>;
 
+// Sets them in the order of the table of options: one that sets several comes before those that it sets.
+void set_options(Config& config, Options options);
 Config config_of(const StreamFormat& format);
 ConfigChanges changes_of(const Options& options);
 

@@ -8,9 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -26,34 +24,6 @@ namespace cu264::python {
 namespace {
 
 using namespace nb::literals;
-
-// The library's names of options, and this package's.
-constexpr std::pair<const char*, const char*> kWords[] = {{"give --key-file", "use Key.from_file"},
-                                                          {"maxrate", "max_bitrate"},
-                                                          {"bufsize", "buffer_bits"},
-                                                          {"max-frame-bytes", "max_frame_bytes"},
-                                                          {"frame-bytes", "frame_bytes"},
-                                                          {"on-overflow", "on_overflow"},
-                                                          {"edge-guided", "edge_guided"},
-                                                          {"edge-thresholds", "edge_thresholds"},
-                                                          {"aq-strength", "aq_strength"},
-                                                          {"sar", "sample_aspect_ratio"},
-                                                          {"Mp4Config::fragmented", "container=\"fmp4\""},
-                                                          {"Mp4Config::audio", "audio="}};
-
-std::string in_our_words(std::string text) {
-  const auto in_word = [&](std::size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-' || text[at] == '_');
-  };
-  for (const auto& [theirs, ours] : kWords) {
-    const std::size_t size = std::strlen(theirs);
-    for (std::size_t at = text.find(theirs); at != std::string::npos; at = text.find(theirs, at + 1)) {
-      if ((at == 0 || !in_word(at - 1)) && !in_word(at + size)) text.replace(at, size, ours);
-    }
-  }
-  return text;
-}
 
 void translate_error(const std::exception_ptr& pointer, void*) {
   try {
@@ -157,13 +127,12 @@ void bind_encoder(nb::module_& m) {
       .def(
           "__init__",
           [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
-             std::tuple<int, int, int> colour, bool timed_bitrate) {
+             std::tuple<int, int, int> colour) {
             new (format) StreamFormat{
                 std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}, {}, {}};
             format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
-            format->timed_bitrate = timed_bitrate;
           },
-          "options"_a, "time_base"_a, "colour"_a, "timed_bitrate"_a)
+          "options"_a, "time_base"_a, "colour"_a)
       .def(
           "check", [](const StreamFormat& format) { config_of(format); },
           "Raises ValueError for a bad option.")
@@ -285,6 +254,7 @@ NB_MODULE(_core, m) {
   bind_group(m);
   bind_edges(m);
   bind_protection(m);
+  bind_options(m);
   bind_vle(m);
   m.def("version", &version);
 }
