@@ -9,6 +9,7 @@
 #include "encoder/frame_check.h"
 #include "encoder/headers.h"
 #include "encoder/level.h"
+#include "encoder/options/option_changes.h"
 
 namespace cu264::encoder {
 namespace {
@@ -43,22 +44,6 @@ EncoderInfo info_of(const Config& config) {
   return info;
 }
 
-Config changed(Config config, const ConfigChanges& changes) {
-  if (changes.qp) config.qp = *changes.qp;
-  // One of the two takes the other's place.
-  if (changes.crf) config.crf = changes.crf, config.bitrate = 0;
-  if (changes.bitrate) config.bitrate = *changes.bitrate;
-  if (changes.bitrate && *changes.bitrate > 0 && !changes.crf) config.crf.reset();
-  if (changes.max_bitrate) config.max_bitrate = *changes.max_bitrate;
-  if (changes.buffer_bits) config.buffer_bits = *changes.buffer_bits;
-  if (changes.max_frame_bytes) config.max_frame_bytes = *changes.max_frame_bytes;
-  if (changes.width) config.width = *changes.width;
-  if (changes.height) config.height = *changes.height;
-  if (changes.preset) config.preset = *changes.preset;
-  if (changes.frame_rate) config.frame_rate = *changes.frame_rate;
-  return config;
-}
-
 // Returns the goals that pictures are coded for, which stay within a clip: what depends on them is fixed when
 // a backend opens, or written in the headers.
 std::tuple<bool, bool, bool, bool> kind_of_control(const Config& config) {
@@ -68,10 +53,6 @@ std::tuple<bool, bool, bool, bool> kind_of_control(const Config& config) {
 
 bool same_buffer(const std::optional<HrdParams>& a, const std::optional<HrdParams>& b) {
   return a.has_value() == b.has_value() && (!a || (a->bit_rate == b->bit_rate && a->cpb_bits == b->cpb_bits));
-}
-
-bool needs_end_of_clip(const ConfigChanges& changes) {
-  return changes.width || changes.height || changes.preset || changes.frame_rate;
 }
 
 // Puts bytes in front of others, of which the first `free` are to be replaced. To have as many free as are
@@ -119,12 +100,13 @@ void Session::write_headers() {
 }
 
 void Session::reconfigure(const ConfigChanges& changes) {
-  const Config next = changed(config_, changes);
+  const Config next = with_changes(config_, changes);
   validate(next);
   stream_level(next);  // throws if Config::level_idc does not hold the new size or frame rate
-  if (needs_end_of_clip(changes) && !between_clips()) {
+  const std::string waiting = changes_of_next_clip(changes);
+  if (!waiting.empty() && !between_clips()) {
     throw Error(ErrorCode::invalid_argument,
-                "size, preset and frame rate cannot change within a clip, whose headers were written",
+                waiting + " cannot change within a clip, whose headers were written",
                 "call flush and receive the last packet first");
   }
   if (between_clips()) {
