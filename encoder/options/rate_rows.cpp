@@ -100,10 +100,10 @@ constexpr OptionRow kRows[] = {
      .in_stream = {95, [](const Config& config) { return std::string(config.timed_bitrate ? "on" : ""); }}},
     {.name = "lookahead",
      .kind = kOptionalWhole<Field<&Config::lookahead>, 0, kMostLookahead>,
-     .meaning = "pictures behind each one that a bitrate looks at; packets come so much later (auto: 40)",
+     .meaning = "pictures after each one that a bitrate looks at; packets come so much later (auto: 40)",
      .field = "lookahead",
      .keyword = "lookahead",
-     .about = "Pictures behind each one that `bitrate` looks at; 40 by default. Packets come so many "
+     .about = "Pictures after each one that `bitrate` looks at; 40 by default. Packets come so many "
               "pictures later: "
               "0 is for live streams.",
      .in_stream = {100,

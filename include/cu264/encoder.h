@@ -124,7 +124,7 @@ struct Config {
   // For variable frame rates: the seconds of `bitrate` are what Frame::duration adds up to, instead of
   // frame_rate's pictures. Such a stream has no buffer, so max_bitrate, buffer_bits and cbr stay unset.
   bool timed_bitrate = false;
-  // How many pictures behind each one a bitrate looks at, 0..kMostLookahead; not set: kUsualLookahead. So
+  // How many pictures after each one a bitrate looks at, 0..kMostLookahead; not set: kUsualLookahead. So
   // many frames more are held, and a packet comes so many frames later, whatever `batch` is: 0 for live
   // streams.
   std::optional<int> lookahead;
