@@ -3,9 +3,9 @@
 //
 //   bench_cabac [--quick] [--encode] CLIP.yuv WIDTHxHEIGHT [QP]
 //
-// --quick measures the whole encoder in short runs, --encode leaves the stages out.
-// The clip's first eight frames are coded by the CPU backend and repeated on the device, so that all inputs
-// are larger than its cache. Times are medians of CUDA events behind warm-up runs.
+// --quick measures the whole encoder in short runs, --encode leaves the stages out. The clip's first eight
+// frames are coded by the CPU backend and repeated on the device, so that all inputs are larger than its
+// cache. Times are medians of CUDA events after warm-up runs.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -150,11 +150,11 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const auto milliseconds = [](const std::function<void()>& launch) {
       return median_milliseconds(kRuns, launch);
     };
-    // One way of the arithmetic coder, and the packer behind it.
+    // One way of the arithmetic coder, and the packer after it.
     const auto report_way = [&](const std::string& way, const StageMemory& memory,
                                 const std::function<void()>& launch) {
       const double binarise = milliseconds([&] { memory.launch_binarise(); });
-      // Strings go on from where those before ended.
+      // Strings continue where the previous ones ended.
       const double code = milliseconds([&] {
                             memory.launch_binarise();
                             launch();

@@ -1,7 +1,7 @@
 // Times entropy coding on the GPU alone: levels of real pictures in device memory become codes or NAL units
 // in device memory. The published forms, CAVLCU and CAVLC_SU, and CAVLCU's tuned form code the blocks; each
-// is timed alone and with CAVLC_SU's lag packing behind it. `code`, the encoder's own, also joins the blocks
-// to macroblocks with their headers; `pack` makes NAL units of the result. Prints medians, and a JSON line
+// is timed alone and with CAVLC_SU's lag packing after it. `code`, the encoder's own, also joins the blocks
+// into macroblocks with their headers; `pack` makes NAL units of the result. Prints medians, and a JSON line
 // after the table.
 //
 //   bench_cavlc CLIP.yuv WIDTH HEIGHT [PICTURES] [QP ...]

@@ -216,8 +216,8 @@ void print_means() {
   }
 }
 
-// Hides as much payload as there is room for behind the frame's header, or `percent` of it: at a density
-// below 65536, the nonce decides which blocks are used.
+// Hides as much payload as there is room for after the frame's header, or `percent` of it: at a density below
+// 65536, the nonce decides which blocks are used.
 template <class MakeTool>
 void measure_full(const Clip& clip, const std::string& scheme, std::uint64_t header, std::uint64_t percent,
                   MakeTool make_tool, std::unique_ptr<StreamTool> back) {

@@ -1,4 +1,4 @@
-// Times what users of many clips and many streams feel: opening an encoder, the next clip, small batches,
+// Times what users of many clips and many streams notice: opening an encoder, the next clip, small batches,
 // groups of streams, waiting, and memory after thousands of clips. Frames lie in device memory, packets in
 // host memory; QP 27, preset `fast`. Prints tables, and writes them as JSON to a file.
 //
@@ -138,7 +138,7 @@ struct GroupResult {
   std::vector<double> latencies;  // milliseconds
 };
 
-// Each stream sends its next frame when the packet of the frame before arrives.
+// Each stream sends its next frame when the packet of the previous frame arrives.
 GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int in_flight, double seconds) {
   StreamGroupConfig group_config;
   group_config.backend = BackendChoice::cuda;

@@ -19,7 +19,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 JPEG_QUALITY = 75
 PRESETS = ["fast", "balanced", "best"]
 
-WIDTH, MARGIN, LABELS, GAP, VALUE = 880, 20, 150, 40, 64  # VALUE: room for the number behind the longest bar
+WIDTH, MARGIN, LABELS, GAP, VALUE = 880, 20, 150, 40, 64  # VALUE: room for the number after the longest bar
 BAR, ROW = 15, 24
 STYLE = """
   .paper { fill: #ffffff; stroke: #d0d7de } .grid { stroke: #d0d7de }

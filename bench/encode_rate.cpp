@@ -9,7 +9,7 @@ namespace cu264::bench {
 
 Config config_of(const Clip& clip, Preset preset, int batch, int slices) {
   Config config;
-  config.profile = Profile::baseline;  // with which all earlier builds were measured
+  config.profile = Profile::baseline;  // the profile that all earlier builds were measured with
   config.width = clip.width, config.height = clip.height;
   config.preset = preset;
   config.batch = batch;

@@ -41,7 +41,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Measured behind as many pictures as fill the pipeline twice, in which the control settles. Pictures come in
+// Measured after as many pictures as fill the pipeline twice, which lets the control settle. Pictures come in
 // batches, so a round is a batch.
 Controlled measure(const Config& config, const FramePool& pool, bool quick) {
   constexpr int kWarmUp = 1280, kRepeats = 3, kFewestRounds = 4;
