@@ -4,6 +4,12 @@ set_target_properties(cu264 PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PR
 if(NOT DEFINED BUILD_SHARED_LIBS)
   set(BUILD_SHARED_LIBS OFF)
 endif()
+# libcu264.so is the library for C programs (capi/).
+set(CU264_PC_LIBRARY -l:libcu264.a)
+if(BUILD_SHARED_LIBS)
+  set_target_properties(cu264 PROPERTIES OUTPUT_NAME cu264++)
+  set(CU264_PC_LIBRARY -lcu264++)
+endif()
 install(TARGETS cu264 EXPORT cu264Targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

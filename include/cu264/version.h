@@ -1,13 +1,15 @@
-// The library's version, in the numbering of semver.org.
+// The library's version, in the numbering of semver.org. C programs may include this too.
 #pragma once
 
 #define CU264_VERSION_MAJOR 0
 #define CU264_VERSION_MINOR 1
 #define CU264_VERSION_PATCH 0
 
+#ifdef __cplusplus
 namespace cu264 {
 
 // The version of the linked library, for example "0.1.0". It may differ from the macros of this header.
 const char* version() noexcept;
 
 }  // namespace cu264
+#endif
