@@ -7,8 +7,8 @@
 namespace cu264::capi {
 namespace {
 
-// An array, because a text must be kept where there is no memory for another one, and because nothing has to be
-// destroyed when a thread ends after the library was unloaded.
+// An array, because a text must be kept where there is no memory for another one, and because nothing has to
+// be destroyed when a thread ends after the library was unloaded.
 constexpr std::size_t kMostText = 2048;
 thread_local char last_error[kMostText] = "";
 
@@ -49,7 +49,8 @@ void reject_null(const char* what) {
   throw Error(ErrorCode::invalid_argument, std::string(what) + " is null");
 }
 
-void check_unknown_members(const unsigned char* bytes, std::size_t known, std::size_t given, const char* what) {
+void check_unknown_members(const unsigned char* bytes, std::size_t known, std::size_t given,
+                           const char* what) {
   if (given <= known) return;
   constexpr std::size_t kMostStruct = 65536;
   if (given > kMostStruct) {

@@ -45,7 +45,8 @@ inline std::string_view text_at(const char* text, const char* what) {
 
 // Throws unless the bytes of a struct behind those that this library knows are 0, as those of a newer caller
 // are who does not use the new members.
-void check_unknown_members(const unsigned char* bytes, std::size_t known, std::size_t given, const char* what);
+void check_unknown_members(const unsigned char* bytes, std::size_t known, std::size_t given,
+                           const char* what);
 
 // Copies a struct of the caller, whose struct_size says which version of the header it was compiled with.
 // `least` is the size of the oldest version. Members that the caller does not know are 0.

@@ -58,7 +58,8 @@ const Entry& find(const Entry (&entries)[count], const char* name, const char* p
     if (wanted == entry.name) return entry;
     known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
-  throw Error(ErrorCode::invalid_argument, "\"" + std::string(wanted) + "\" " + problem, "use one of " + known);
+  throw Error(ErrorCode::invalid_argument, "\"" + std::string(wanted) + "\" " + problem,
+              "use one of " + known);
 }
 
 int parse_number(const GroupSetting& setting, const char* value) {
@@ -67,10 +68,9 @@ int parse_number(const GroupSetting& setting, const char* value) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || number < setting.least ||
       number > setting.most) {
-    throw Error(ErrorCode::invalid_argument,
-                "bad " + std::string(setting.name) + " \"" + std::string(text) + "\"",
-                "use a whole number from " + std::to_string(setting.least) + " to " +
-                    std::to_string(setting.most));
+    throw Error(
+        ErrorCode::invalid_argument, "bad " + std::string(setting.name) + " \"" + std::string(text) + "\"",
+        "use a whole number from " + std::to_string(setting.least) + " to " + std::to_string(setting.most));
   }
   return number;
 }

@@ -24,18 +24,6 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/cu264ConfigVersion.
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cu264Config.cmake ${CMAKE_CURRENT_BINARY_DIR}/cu264ConfigVersion.cmake
         DESTINATION ${cu264_package_dir})
 
-# The pkg-config file gives the prefix relative to its own folder, so that the installed tree may be moved. That is
-# not possible if an installation folder is absolute.
-if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
-  set(CU264_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
-  set(CU264_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
-  set(CU264_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-else()
-  file(RELATIVE_PATH cu264_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-  set(CU264_PC_PREFIX "\${pcfiledir}/${cu264_pc_up}")
-  set(CU264_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
-  set(CU264_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
-endif()
 if(BUILD_SHARED_LIBS)
   set(CU264_PC_REQUIRES "Requires.private: tbb libcrypto")
 else()

@@ -1,4 +1,5 @@
-/* cu264 for C, and for every language that calls C: frames in, H.264 access units out. docs/c.md is the guide.
+/* cu264 for C, and for every language that calls C: frames in, H.264 access units out. docs/c.md is the
+ * guide.
  *
  *   cu264_config* config;
  *   cu264_encoder* encoder;
@@ -15,8 +16,8 @@
  *
  * Errors: a call that can fail returns a cu264_status. CU264_OK and CU264_AGAIN are no errors; for all others
  * cu264_last_error() has the text. A call that fails leaves what its out parameters point to as null or 0.
- * After an error of send, receive, wait, flush or drain an encoder can only be destroyed. Null where an object
- * is expected is CU264_INVALID_ARGUMENT; destroying or releasing null does nothing.
+ * After an error of send, receive, wait, flush or drain an encoder can only be destroyed. Null where an
+ * object is expected is CU264_INVALID_ARGUMENT; destroying or releasing null does nothing.
  *
  * Threads: an object must be used by one thread at a time, but a cu264_group by any number of them. Packets
  * and infos are objects of their own, which any thread may release, also when their encoder is gone.
@@ -130,15 +131,15 @@ typedef struct cu264_option {
 CU264_API size_t cu264_option_count(void);
 CU264_API const cu264_option* cu264_option_at(size_t index); /* null beyond the last */
 
-/* What the cuda backend allocates on each device, and for each device in page-locked host memory, when it opens
- * with this configuration, in bytes, and the pictures of a batch. Each pointer may be null. */
+/* What the cuda backend allocates on each device, and for each device in page-locked host memory, when it
+ * opens with this configuration, in bytes, and the pictures of a batch. Each pointer may be null. */
 CU264_API cu264_status cu264_memory_required(const cu264_config* config, uint64_t* device, uint64_t* pinned,
                                              int32_t* batch);
 
 /* ---- Frames -------------------------------------------------------------------------------------------- */
 
-/* Samples have 8 bits unless stated otherwise. Chroma of 4:2:0 has (width + 1) / 2 by (height + 1) / 2 samples.
- * The RGB formats need the option "input-format". */
+/* Samples have 8 bits unless stated otherwise. Chroma of 4:2:0 has (width + 1) / 2 by (height + 1) / 2
+ * samples. The RGB formats need the option "input-format". */
 typedef enum cu264_format {
   CU264_FORMAT_I420 = 0,       /* planes Y, U, V */
   CU264_FORMAT_NV12 = 1,       /* planes Y, UV interleaved */
@@ -180,8 +181,8 @@ typedef struct cu264_frame {
   ptrdiff_t pitch[3];      /* bytes between rows; negative: bottom-up */
   int64_t pts;             /* handed back unchanged in the packet */
   void* user_data;         /* handed back unchanged in the packet */
-  /* Device memory only: the cudaStream_t (CUstream) whose work so far writes the planes; null is CUDA's default
-   * stream. The device waits for that work. The stream may be destroyed once the frame was sent. */
+  /* Device memory only: the cudaStream_t (CUstream) whose work so far writes the planes; null is CUDA's
+   * default stream. The device waits for that work. The stream may be destroyed once the frame was sent. */
   void* stream;
   int64_t added_bytes; /* that the caller adds to the packet: limits, bitrates and the buffer count them */
   int32_t has_qp;      /* not 0: `qp` holds for this picture, instead of the configuration's */
@@ -197,12 +198,12 @@ typedef struct cu264_packet {
   size_t struct_size;
   const uint8_t* data; /* one access unit as a byte stream (H.264 annex B) */
   size_t size;
-  int64_t pts;     /* of the frame */
-  void* user_data; /* of the frame */
-  uint64_t index;  /* pictures in the order sent, from 0 */
-  int32_t key;     /* 1: every picture is an IDR picture */
-  int32_t qp;      /* slice QP, 0 to 51 */
-  double mean_qp;  /* with the fraction that comes of rows whose QP is higher by one */
+  int64_t pts;         /* of the frame */
+  void* user_data;     /* of the frame */
+  uint64_t index;      /* pictures in the order sent, from 0 */
+  int32_t key;         /* 1: every picture is an IDR picture */
+  int32_t qp;          /* slice QP, 0 to 51 */
+  double mean_qp;      /* with the fraction that comes of rows whose QP is higher by one */
   int64_t buffer_bits; /* what the HRD's buffer holds after the picture has left it; -1: there is none */
   /* With the option "device-output" the slices are here, in memory of the device, until the next call to the
    * encoder; `data` then holds what precedes them. */
@@ -214,7 +215,7 @@ typedef struct cu264_packet {
   /* With "edge-maps": a byte for each luma sample of the frame, 255 for an edge and 0 for none. */
   const uint8_t* edges;
   size_t edges_size;
-  int32_t codings; /* how often the picture was coded until it kept to its limits */
+  int32_t codings;       /* how often the picture was coded until it kept to its limits */
   uint32_t intra4x4_mbs; /* macroblocks by kind */
   uint32_t intra8x8_mbs;
   uint32_t intra16x16_mbs;
@@ -245,8 +246,8 @@ typedef struct cu264_info {
   const char* backend_reason; /* why, in a few words */
   const char* profile;        /* "baseline", "main" or "high" */
   const char* profile_reason;
-  int32_t cabac;     /* whether slices are coded with CABAC */
-  int32_t width;     /* of the decoded picture: rounded up to even numbers */
+  int32_t cabac; /* whether slices are coded with CABAC */
+  int32_t width; /* of the decoded picture: rounded up to even numbers */
   int32_t height;
   int32_t batch;     /* pictures encoded together */
   int32_t level_idc; /* 10 x the level; 9 is level 1b */
@@ -275,12 +276,12 @@ CU264_API cu264_status cu264_encoder_info(const cu264_encoder* encoder, cu264_in
 CU264_API cu264_status cu264_encoder_send(cu264_encoder* encoder, const cu264_frame* frame);
 
 /* The next packet, in the order of the frames sent. Waits for it if the pipeline is full, or was flushed or
- * drained; otherwise takes only what is ready. CU264_AGAIN: more frames are needed or, after flush or drain, all
- * packets have been handed out. */
+ * drained; otherwise takes only what is ready. CU264_AGAIN: more frames are needed or, after flush or drain,
+ * all packets have been handed out. */
 CU264_API cu264_status cu264_encoder_receive(cu264_encoder* encoder, cu264_packet** packet);
 
-/* The next packet. Sleeps until it is ready or the time has passed; 0 never waits, a negative time waits for as
- * long as it takes. CU264_AGAIN: not in time, or no packet can come without another call. */
+/* The next packet. Sleeps until it is ready or the time has passed; 0 never waits, a negative time waits for
+ * as long as it takes. CU264_AGAIN: not in time, or no packet can come without another call. */
 CU264_API cu264_status cu264_encoder_wait(cu264_encoder* encoder, int64_t timeout_ns, cu264_packet** packet);
 
 /* Releases a packet and keeps its memory for later ones of this encoder, which saves time. */
@@ -290,28 +291,29 @@ CU264_API cu264_status cu264_encoder_recycle(cu264_encoder* encoder, cu264_packe
  * CU264_AGAIN, which makes it unreadable again. */
 CU264_API cu264_status cu264_encoder_ready_descriptor(cu264_encoder* encoder, int* descriptor);
 
-/* Announces that no more frames of this clip will come. The next frame begins another clip, with headers again,
- * as another encoder would code it. */
+/* Announces that no more frames of this clip will come. The next frame begins another clip, with headers
+ * again, as another encoder would code it. */
 CU264_API cu264_status cu264_encoder_flush(cu264_encoder* encoder);
 
-/* Announces that no more frames come until the packets of all that were sent have been received. The clip goes
- * on with the next frame. */
+/* Announces that no more frames come until the packets of all that were sent have been received. The clip
+ * goes on with the next frame. */
 CU264_API cu264_status cu264_encoder_drain(cu264_encoder* encoder);
 
-/* Changes options of an open encoder: qp, crf, bitrate, maxrate, bufsize and max-frame-bytes from the next frame
- * on (what is off cannot come within a clip, nor go), size, preset and fps between two clips. Either all
- * settings change or none; the encoder goes on after an error. */
+/* Changes options of an open encoder: qp, crf, bitrate, maxrate, bufsize and max-frame-bytes from the next
+ * frame on (what is off cannot come within a clip, nor go), size, preset and fps between two clips. Either
+ * all settings change or none; the encoder goes on after an error. */
 CU264_API cu264_status cu264_encoder_reconfigure(cu264_encoder* encoder, const cu264_setting* settings,
                                                  size_t count);
 
 /* ---- Many streams in common batches -------------------------------------------------------------------- */
 
-/* docs/many-streams.md says which streams share batches. Each stream has the bytes of an encoder of its own. */
+/* docs/many-streams.md says which streams share batches. Each stream has the bytes of an encoder of its own.
+ */
 typedef struct cu264_group cu264_group;
 
 /* Opens a group. The settings, of which there may be none: backend, device, threads and batch as those of an
- * encoder, "batches-in-flight" (1 to 8), "longest-wait" (microseconds that a picture waits for pictures of other
- * streams) and "queue" (pictures of a stream that were submitted and not received, 1 to 1024). */
+ * encoder, "batches-in-flight" (1 to 8), "longest-wait" (microseconds that a picture waits for pictures of
+ * other streams) and "queue" (pictures of a stream that were submitted and not received, 1 to 1024). */
 CU264_API cu264_status cu264_group_create(const cu264_setting* settings, size_t count, cu264_group** group);
 
 /* Drops what was not received. No other thread may be using the group. */

@@ -12,15 +12,15 @@ static void fail(int line, const char* what) {
   ++failures;
 }
 
-#define EXPECT(condition) \
-  do { \
+#define EXPECT(condition)                         \
+  do {                                            \
     if (!(condition)) fail(__LINE__, #condition); \
   } while (0)
 
 /* A call must fail with this status and say these words. */
-#define EXPECT_ERROR(call, status, words) \
-  do { \
-    EXPECT((call) == (status)); \
+#define EXPECT_ERROR(call, status, words)              \
+  do {                                                 \
+    EXPECT((call) == (status));                        \
     EXPECT(strstr(cu264_last_error(), words) != NULL); \
   } while (0)
 
@@ -81,7 +81,8 @@ static void test_options(void) {
   }
   EXPECT(qp == 1 && time_base == 1);
   EXPECT(cu264_option_at(cu264_option_count()) == NULL);
-  EXPECT_ERROR(cu264_config_set(config, "qq", "1"), CU264_INVALID_ARGUMENT, "unknown option \"qq\" (use one of qp");
+  EXPECT_ERROR(cu264_config_set(config, "qq", "1"), CU264_INVALID_ARGUMENT,
+               "unknown option \"qq\" (use one of qp");
   EXPECT(strstr(cu264_last_error(), "time-base") != NULL);
   EXPECT_ERROR(cu264_config_set(config, "qp", "52"), CU264_INVALID_ARGUMENT, "bad qp \"52\"");
   EXPECT_ERROR(cu264_config_set(config, "time-base", "1/0"), CU264_INVALID_ARGUMENT, "time-base");
@@ -207,7 +208,8 @@ static void test_stream(void) {
     cu264_frame frame = frame_of(i);
     frame.has_qp = i == 1, frame.qp = 40;
     cu264_status status;
-    while ((status = cu264_encoder_send(encoder, &frame)) == CU264_AGAIN) count += receive_all(encoder, count);
+    while ((status = cu264_encoder_send(encoder, &frame)) == CU264_AGAIN)
+      count += receive_all(encoder, count);
     EXPECT(status == CU264_OK);
     if (i == 2) {
       struct pollfd ready = {.fd = descriptor, .events = POLLIN};
@@ -230,7 +232,8 @@ static void test_stream(void) {
   const cu264_setting late[] = {{"qp", "25"}, {"size", "48x32"}};
   EXPECT_ERROR(cu264_encoder_reconfigure(encoder, late, 2), CU264_INVALID_ARGUMENT, "within a clip");
   const cu264_setting never[] = {{"slices", "2"}};
-  EXPECT_ERROR(cu264_encoder_reconfigure(encoder, never, 1), CU264_INVALID_ARGUMENT, "\"slices\" cannot change");
+  EXPECT_ERROR(cu264_encoder_reconfigure(encoder, never, 1), CU264_INVALID_ARGUMENT,
+               "\"slices\" cannot change");
   const cu264_setting wrong[] = {{"qp", "many"}};
   EXPECT_ERROR(cu264_encoder_reconfigure(encoder, wrong, 1), CU264_INVALID_ARGUMENT, "bad qp \"many\"");
   const cu264_setting nameless[] = {{NULL, "1"}};

@@ -14,7 +14,8 @@ namespace {
 // An encoder of gray pictures, and a frame that it takes.
 struct Stand {
   explicit Stand(const char* format = nullptr)
-      : config({{"size", "32x16"}, {"backend", "cpu"}, {"threads", "1"}, {"qp", "30"}}), samples(1024 * 4, 90) {
+      : config({{"size", "32x16"}, {"backend", "cpu"}, {"threads", "1"}, {"qp", "30"}}),
+        samples(1024 * 4, 90) {
     if (format != nullptr) {
       EXPECT_EQ(cu264_config_set(config.get(), "input-format", format), CU264_OK);
     }
