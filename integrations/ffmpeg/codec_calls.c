@@ -1,0 +1,162 @@
+/* What programs that call libavcodec rely on, and the ffmpeg command does not show: encoders in threads, low delay, opaque
+ * values, headers, a flush between streams. Prints what is wrong. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libavcodec/avcodec.h"
+#include "libavutil/opt.h"
+
+enum { kWidth = 64, kHeight = 48, kPictures = 12 };
+
+static int failures = 0;
+
+#define EXPECT(condition) \
+  do { \
+    if (!(condition)) fprintf(stderr, "codec_calls.c:%d: %s\n", __LINE__, #condition), ++failures; \
+  } while (0)
+
+typedef struct Stream {
+  AVPacket *packets[kPictures];
+  int count;
+} Stream;
+
+static AVCodecContext *open_encoder(int flags, const char *qp) {
+  const AVCodec *const codec = avcodec_find_encoder_by_name("libcu264");
+  AVCodecContext *const context = avcodec_alloc_context3(codec);
+  context->width = kWidth, context->height = kHeight;
+  context->pix_fmt = AV_PIX_FMT_GRAY8;
+  context->time_base = (AVRational){1, 1000};
+  context->framerate = (AVRational){25, 1};
+  context->flags = flags;
+  EXPECT(av_opt_set(context->priv_data, "qp", qp, 0) == 0);
+  EXPECT(avcodec_open2(context, codec, NULL) == 0);
+  return context;
+}
+
+static AVFrame *made_frame(int number) {
+  AVFrame *const frame = av_frame_alloc();
+  frame->format = AV_PIX_FMT_GRAY8, frame->width = kWidth, frame->height = kHeight;
+  EXPECT(av_frame_get_buffer(frame, 0) == 0);
+  for (int y = 0; y < kHeight; ++y)
+    for (int x = 0; x < kWidth; ++x) frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(3 * x + y * y / 5 + 9 * number);
+  frame->pts = 40 * number;
+  frame->opaque = (void *)(intptr_t)(1000 + number);
+#ifndef AV_CODEC_FLAG_COPY_OPAQUE
+  frame->reordered_opaque = 1000 + number;
+#endif
+  return frame;
+}
+
+static void take(AVCodecContext *context, Stream *stream) {
+  AVPacket *packet = av_packet_alloc();
+  while (avcodec_receive_packet(context, packet) == 0) {
+    const int number = stream->count;
+    EXPECT(number < kPictures && packet->pts == 40 * number && packet->dts == packet->pts);
+    EXPECT((packet->flags & AV_PKT_FLAG_KEY) && packet->size > 4);
+    EXPECT(av_packet_get_side_data(packet, AV_PKT_DATA_QUALITY_STATS, NULL) != NULL);
+#ifdef AV_CODEC_FLAG_COPY_OPAQUE
+    EXPECT(packet->opaque == (void *)(intptr_t)(1000 + number));
+#else
+    EXPECT(context->reordered_opaque == 1000 + number);
+#endif
+    stream->packets[stream->count++] = packet;
+    packet = av_packet_alloc();
+  }
+  av_packet_free(&packet);
+}
+
+static void send(AVCodecContext *context, int number, Stream *stream) {
+  AVFrame *frame = made_frame(number);
+  int status;
+  while ((status = avcodec_send_frame(context, frame)) == AVERROR(EAGAIN)) take(context, stream);
+  EXPECT(status == 0);
+  av_frame_free(&frame);
+}
+
+static void encode(AVCodecContext *context, Stream *stream) {
+  for (int i = 0; i < kPictures; ++i) {
+    send(context, i, stream);
+    if (context->flags & AV_CODEC_FLAG_LOW_DELAY) {
+      take(context, stream);
+      EXPECT(stream->count == i + 1);
+    }
+  }
+  EXPECT(avcodec_send_frame(context, NULL) == 0);
+  take(context, stream);
+  EXPECT(stream->count == kPictures);
+}
+
+static int equal(const Stream *a, const Stream *b) {
+  for (int i = 0; i < kPictures; ++i)
+    if (a->packets[i]->size != b->packets[i]->size ||
+        memcmp(a->packets[i]->data, b->packets[i]->data, a->packets[i]->size) != 0)
+      return 0;
+  return 1;
+}
+
+static void clear(Stream *stream) {
+  while (stream->count > 0) av_packet_free(&stream->packets[--stream->count]);
+}
+
+static int common_flags(void) {
+#ifdef AV_CODEC_FLAG_COPY_OPAQUE
+  return AV_CODEC_FLAG_COPY_OPAQUE;
+#else
+  return 0;
+#endif
+}
+
+static void *encode_apart(void *stream) {
+  AVCodecContext *context = open_encoder(common_flags(), "30");
+  encode(context, stream);
+  avcodec_free_context(&context);
+  return NULL;
+}
+
+int main(void) {
+  Stream first = {.count = 0}, other = {.count = 0};
+  AVCodecContext *context = open_encoder(common_flags(), "30");
+  av_log_set_level(AV_LOG_ERROR);
+  EXPECT(context->extradata_size == 0);
+  encode(context, &first);
+
+  /* The next stream of the same encoder, after a flush with pictures on their way. */
+  avcodec_flush_buffers(context);
+  send(context, 0, &other);
+  clear(&other);
+  avcodec_flush_buffers(context);
+  encode(context, &other);
+  EXPECT(equal(&first, &other));
+  clear(&other);
+  avcodec_free_context(&context);
+
+  /* Each packet with its frame. */
+  context = open_encoder(common_flags() | AV_CODEC_FLAG_LOW_DELAY, "30");
+  encode(context, &other);
+  EXPECT(equal(&first, &other));
+  clear(&other);
+  /* Closed with pictures on their way. */
+  avcodec_free_context(&context);
+  context = open_encoder(common_flags(), "30");
+  send(context, 0, &other);
+  clear(&other);
+  avcodec_free_context(&context);
+
+  context = open_encoder(AV_CODEC_FLAG_GLOBAL_HEADER, "30");
+  EXPECT(context->extradata_size > 8 && (context->extradata[4] & 31) == 7 && context->profile == 100);
+  avcodec_free_context(&context);
+
+  enum { kThreads = 4 };
+  pthread_t threads[kThreads];
+  Stream streams[kThreads] = {{.count = 0}};
+  for (int i = 0; i < kThreads; ++i) EXPECT(pthread_create(&threads[i], NULL, encode_apart, &streams[i]) == 0);
+  for (int i = 0; i < kThreads; ++i) {
+    EXPECT(pthread_join(threads[i], NULL) == 0);
+    EXPECT(equal(&first, &streams[i]));
+    clear(&streams[i]);
+  }
+  clear(&first);
+  if (failures == 0) printf("libavcodec's calls work\n");
+  return failures != 0;
+}
