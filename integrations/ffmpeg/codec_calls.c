@@ -1,5 +1,5 @@
-/* What programs that call libavcodec rely on, and the ffmpeg command does not show: encoders in threads, low delay, opaque
- * values, headers, a flush between streams. Prints what is wrong. */
+/* What programs that call libavcodec rely on, and the ffmpeg command does not show: encoders in threads, low
+ * delay, opaque values, headers, a flush between streams. Prints what is wrong. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,19 +11,19 @@ enum { kWidth = 64, kHeight = 48, kPictures = 12 };
 
 static int failures = 0;
 
-#define EXPECT(condition) \
-  do { \
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
     if (!(condition)) fprintf(stderr, "codec_calls.c:%d: %s\n", __LINE__, #condition), ++failures; \
   } while (0)
 
 typedef struct Stream {
-  AVPacket *packets[kPictures];
+  AVPacket* packets[kPictures];
   int count;
 } Stream;
 
-static AVCodecContext *open_encoder(int flags, const char *qp) {
-  const AVCodec *const codec = avcodec_find_encoder_by_name("libcu264");
-  AVCodecContext *const context = avcodec_alloc_context3(codec);
+static AVCodecContext* open_encoder(int flags, const char* qp) {
+  const AVCodec* const codec = avcodec_find_encoder_by_name("libcu264");
+  AVCodecContext* const context = avcodec_alloc_context3(codec);
   context->width = kWidth, context->height = kHeight;
   context->pix_fmt = AV_PIX_FMT_GRAY8;
   context->time_base = (AVRational){1, 1000};
@@ -34,29 +34,30 @@ static AVCodecContext *open_encoder(int flags, const char *qp) {
   return context;
 }
 
-static AVFrame *made_frame(int number) {
-  AVFrame *const frame = av_frame_alloc();
+static AVFrame* made_frame(int number) {
+  AVFrame* const frame = av_frame_alloc();
   frame->format = AV_PIX_FMT_GRAY8, frame->width = kWidth, frame->height = kHeight;
   EXPECT(av_frame_get_buffer(frame, 0) == 0);
   for (int y = 0; y < kHeight; ++y)
-    for (int x = 0; x < kWidth; ++x) frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(3 * x + y * y / 5 + 9 * number);
+    for (int x = 0; x < kWidth; ++x)
+      frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(3 * x + y * y / 5 + 9 * number);
   frame->pts = 40 * number;
-  frame->opaque = (void *)(intptr_t)(1000 + number);
+  frame->opaque = (void*)(intptr_t)(1000 + number);
 #ifndef AV_CODEC_FLAG_COPY_OPAQUE
   frame->reordered_opaque = 1000 + number;
 #endif
   return frame;
 }
 
-static void take(AVCodecContext *context, Stream *stream) {
-  AVPacket *packet = av_packet_alloc();
+static void take(AVCodecContext* context, Stream* stream) {
+  AVPacket* packet = av_packet_alloc();
   while (avcodec_receive_packet(context, packet) == 0) {
     const int number = stream->count;
     EXPECT(number < kPictures && packet->pts == 40 * number && packet->dts == packet->pts);
     EXPECT((packet->flags & AV_PKT_FLAG_KEY) && packet->size > 4);
     EXPECT(av_packet_get_side_data(packet, AV_PKT_DATA_QUALITY_STATS, NULL) != NULL);
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
-    EXPECT(packet->opaque == (void *)(intptr_t)(1000 + number));
+    EXPECT(packet->opaque == (void*)(intptr_t)(1000 + number));
 #else
     EXPECT(context->reordered_opaque == 1000 + number);
 #endif
@@ -66,15 +67,20 @@ static void take(AVCodecContext *context, Stream *stream) {
   av_packet_free(&packet);
 }
 
-static void send(AVCodecContext *context, int number, Stream *stream) {
-  AVFrame *frame = made_frame(number);
+/* Null ends the stream. */
+static void send_frame(AVCodecContext* context, const AVFrame* frame, Stream* stream) {
   int status;
   while ((status = avcodec_send_frame(context, frame)) == AVERROR(EAGAIN)) take(context, stream);
   EXPECT(status == 0);
+}
+
+static void send(AVCodecContext* context, int number, Stream* stream) {
+  AVFrame* frame = made_frame(number);
+  send_frame(context, frame, stream);
   av_frame_free(&frame);
 }
 
-static void encode(AVCodecContext *context, Stream *stream) {
+static void encode(AVCodecContext* context, Stream* stream) {
   for (int i = 0; i < kPictures; ++i) {
     send(context, i, stream);
     if (context->flags & AV_CODEC_FLAG_LOW_DELAY) {
@@ -82,12 +88,12 @@ static void encode(AVCodecContext *context, Stream *stream) {
       EXPECT(stream->count == i + 1);
     }
   }
-  EXPECT(avcodec_send_frame(context, NULL) == 0);
+  send_frame(context, NULL, stream);
   take(context, stream);
   EXPECT(stream->count == kPictures);
 }
 
-static int equal(const Stream *a, const Stream *b) {
+static int equal(const Stream* a, const Stream* b) {
   for (int i = 0; i < kPictures; ++i)
     if (a->packets[i]->size != b->packets[i]->size ||
         memcmp(a->packets[i]->data, b->packets[i]->data, a->packets[i]->size) != 0)
@@ -95,7 +101,7 @@ static int equal(const Stream *a, const Stream *b) {
   return 1;
 }
 
-static void clear(Stream *stream) {
+static void clear(Stream* stream) {
   while (stream->count > 0) av_packet_free(&stream->packets[--stream->count]);
 }
 
@@ -107,8 +113,8 @@ static int common_flags(void) {
 #endif
 }
 
-static void *encode_apart(void *stream) {
-  AVCodecContext *context = open_encoder(common_flags(), "30");
+static void* encode_apart(void* stream) {
+  AVCodecContext* context = open_encoder(common_flags(), "30");
   encode(context, stream);
   avcodec_free_context(&context);
   return NULL;
@@ -116,7 +122,7 @@ static void *encode_apart(void *stream) {
 
 int main(void) {
   Stream first = {.count = 0}, other = {.count = 0};
-  AVCodecContext *context = open_encoder(common_flags(), "30");
+  AVCodecContext* context = open_encoder(common_flags(), "30");
   av_log_set_level(AV_LOG_ERROR);
   EXPECT(context->extradata_size == 0);
   encode(context, &first);
@@ -150,7 +156,8 @@ int main(void) {
   enum { kThreads = 4 };
   pthread_t threads[kThreads];
   Stream streams[kThreads] = {{.count = 0}};
-  for (int i = 0; i < kThreads; ++i) EXPECT(pthread_create(&threads[i], NULL, encode_apart, &streams[i]) == 0);
+  for (int i = 0; i < kThreads; ++i)
+    EXPECT(pthread_create(&threads[i], NULL, encode_apart, &streams[i]) == 0);
   for (int i = 0; i < kThreads; ++i) {
     EXPECT(pthread_join(threads[i], NULL) == 0);
     EXPECT(equal(&first, &streams[i]));

@@ -673,7 +673,7 @@ static const AVOption options[] = {
      0,
      0,
      VE},
-    {"aq",
+    {"aq-mode",
      "Adaptive quantisation: auto, variance, steps, edges or off",
      OFFSET(aq),
      AV_OPT_TYPE_STRING,
