@@ -95,6 +95,18 @@ class Bytes(Case):
             with self.subTest(options=theirs):
                 self.assertEqual(self.coded(source, *theirs), self.by_command(*ours))
 
+    def test_real_clips(self):
+        """Also what the files say of their pictures goes into the stream alike."""
+        folder = os.path.join(os.environ.get("CU264_TEST_DATA", "/nowhere"), "video")
+        clips = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        if not clips:
+            self.skipTest("CU264_TEST_DATA names no folder of clips")
+        for name in clips:
+            with self.subTest(name=name):
+                clip = os.path.join(folder, name)
+                done(CU264, "encode", clip, self.path("own.264"), "-y", "--qp", 27, "--frames", 3)
+                self.assertEqual(self.coded(["-i", clip], "-qp", 27, "-frames:v", 3), self.read("own.264"))
+
     def test_odd_sizes(self):
         for size in ((1, 1), (15, 17), (161, 91)):
             with self.subTest(size=size):

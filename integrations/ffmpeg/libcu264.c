@@ -185,8 +185,8 @@ static void set_colour(Settings* s, enum AVPixelFormat format) {
         avctx->colorspace != AVCOL_SPC_SMPTE170M)
       avctx->colorspace = avctx->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
     avctx->color_range = AVCOL_RANGE_MPEG;
-  } else if (avctx->chroma_sample_location > AVCHROMA_LOC_UNSPECIFIED) {
-    /* AVCHROMA_LOC_LEFT, 1, is chroma_sample_loc_type 0. */
+  } else if (avctx->chroma_sample_location > AVCHROMA_LOC_LEFT) {
+    /* AVCHROMA_LOC_LEFT, chroma_sample_loc_type 0, is what decoders take for granted (H.264 E.2.1). */
     set_printed(s, "chromaloc", "%d", avctx->chroma_sample_location - 1);
   }
   if (avctx->color_range == AVCOL_RANGE_JPEG || format == AV_PIX_FMT_YUVJ420P) set(s, "range", "full");
