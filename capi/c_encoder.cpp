@@ -76,13 +76,6 @@ cu264_status cu264_encoder_wait(cu264_encoder* encoder, int64_t timeout_ns, cu26
   });
 }
 
-cu264_status cu264_encoder_recycle(cu264_encoder* encoder, cu264_packet* packet) {
-  return guarded([&] {
-    cu264::Encoder& own = encoder_at(encoder);
-    if (packet != nullptr) own.recycle(cu264::capi::take_back(packet));
-  });
-}
-
 cu264_status cu264_encoder_ready_descriptor(cu264_encoder* encoder, int* descriptor) {
   return guarded([&] {
     at(descriptor, "descriptor") = -1;

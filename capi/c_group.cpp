@@ -95,13 +95,6 @@ cu264_status cu264_group_receive_any(cu264_group* group, int64_t timeout_ns, uin
   });
 }
 
-cu264_status cu264_group_recycle(cu264_group* group, cu264_packet* packet) {
-  return guarded([&] {
-    cu264::StreamGroup& own = group_at(group);
-    if (packet != nullptr) own.recycle(cu264::capi::take_back(packet));
-  });
-}
-
 cu264_status cu264_group_ready_descriptor(cu264_group* group, int* descriptor) {
   return guarded([&] {
     at(descriptor, "descriptor") = -1;

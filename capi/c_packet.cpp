@@ -47,11 +47,6 @@ cu264_packet* hand_out(Packet&& packet) {
   return new OwnedPacket(std::move(packet));
 }
 
-Packet take_back(cu264_packet* packet) {
-  const std::unique_ptr<OwnedPacket> own(static_cast<OwnedPacket*>(packet));
-  return std::move(own->owned);
-}
-
 }  // namespace cu264::capi
 
 using cu264::capi::at;
@@ -66,7 +61,7 @@ cu264_status cu264_packet_insert_sei(cu264_packet* packet, int32_t payload_type,
                                      size_t size) {
   return guarded([&] {
     OwnedPacket& own = static_cast<OwnedPacket&>(at(packet, "packet"));
-    cu264::insert_sei(own.owned.data, payload_type, cu264::capi::payload_of(payload, size));
+    cu264::insert_sei(own.owned.data.vector(), payload_type, cu264::capi::payload_of(payload, size));
     own.show_data();
   });
 }

@@ -17,6 +17,5 @@ struct OwnedPacket : cu264_packet {
 cu264_packet* hand_out(Packet&& packet);
 
 // Takes back what hand_out gave.
-Packet take_back(cu264_packet* packet);
 
 }  // namespace cu264::capi

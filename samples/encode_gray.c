@@ -18,7 +18,7 @@ static void write_packets(cu264_encoder* encoder, FILE* output) {
   cu264_status status;
   while ((status = cu264_encoder_receive(encoder, &packet)) == CU264_OK) {
     if (fwrite(packet->data, 1, packet->size, output) != packet->size) perror("encode_gray"), exit(1);
-    check(cu264_encoder_recycle(encoder, packet));
+    cu264_packet_release(packet);
   }
   check(status);
 }

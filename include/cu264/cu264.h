@@ -284,9 +284,6 @@ CU264_API cu264_status cu264_encoder_receive(cu264_encoder* encoder, cu264_packe
  * as long as it takes. CU264_AGAIN: not in time, or no packet can come without another call. */
 CU264_API cu264_status cu264_encoder_wait(cu264_encoder* encoder, int64_t timeout_ns, cu264_packet** packet);
 
-/* Releases a packet and keeps its memory for later ones of this encoder, which saves time. */
-CU264_API cu264_status cu264_encoder_recycle(cu264_encoder* encoder, cu264_packet* packet);
-
 /* A descriptor for poll, which the encoder owns. When it becomes readable, call wait(0) until it returns
  * CU264_AGAIN, which makes it unreadable again. */
 CU264_API cu264_status cu264_encoder_ready_descriptor(cu264_encoder* encoder, int* descriptor);
@@ -337,7 +334,6 @@ CU264_API cu264_status cu264_group_receive(cu264_group* group, uint32_t stream, 
 #define CU264_NO_STREAM UINT32_MAX
 CU264_API cu264_status cu264_group_receive_any(cu264_group* group, int64_t timeout_ns, uint32_t* stream,
                                                cu264_packet** packet);
-CU264_API cu264_status cu264_group_recycle(cu264_group* group, cu264_packet* packet);
 CU264_API cu264_status cu264_group_ready_descriptor(cu264_group* group, int* descriptor);
 
 /* Ends the stream's clip; the next picture begins another one. */

@@ -589,7 +589,7 @@ static int give_packet(AVCodecContext* avctx, AVPacket* out, cu264_packet* packe
   }
   if (error >= 0) error = fill_packet(avctx, out, packet, picture ? picture->frame : NULL);
   free_picture(picture);
-  if (cu264_encoder_recycle(own->encoder, packet) != CU264_OK) cu264_packet_release(packet);
+  cu264_packet_release(packet);
   return error;
 }
 

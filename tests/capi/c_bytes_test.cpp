@@ -76,7 +76,7 @@ Coded encode_in_cpp(const Settings& settings, const std::vector<Picture>& pictur
   const auto take = [&] {
     const auto packet = encoder.receive();
     if (!packet) return false;
-    coded.packets.push_back(packet->data);
+    coded.packets.emplace_back(packet->data.begin(), packet->data.end());
     coded.reconstructions.push_back(packet->reconstruction);
     coded.edges.push_back(packet->edges);
     coded.pts.push_back(packet->pts);

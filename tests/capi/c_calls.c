@@ -148,14 +148,12 @@ static void test_nulls(cu264_encoder* encoder) {
   EXPECT_ERROR(cu264_encoder_info(encoder, NULL), CU264_INVALID_ARGUMENT, "info is null");
   EXPECT_ERROR(cu264_encoder_ready_descriptor(encoder, NULL), CU264_INVALID_ARGUMENT, "descriptor is null");
   EXPECT_ERROR(cu264_encoder_reconfigure(encoder, NULL, 1), CU264_INVALID_ARGUMENT, "settings is null");
-  EXPECT(cu264_encoder_recycle(encoder, NULL) == CU264_OK);
   const cu264_frame frame = frame_of(0);
   EXPECT_ERROR(cu264_encoder_send(NULL, &frame), CU264_INVALID_ARGUMENT, "encoder is null");
   EXPECT_ERROR(cu264_encoder_receive(NULL, &packet), CU264_INVALID_ARGUMENT, "encoder is null");
   EXPECT_ERROR(cu264_encoder_wait(NULL, 0, &packet), CU264_INVALID_ARGUMENT, "encoder is null");
   EXPECT_ERROR(cu264_encoder_flush(NULL), CU264_INVALID_ARGUMENT, "encoder is null");
   EXPECT_ERROR(cu264_encoder_drain(NULL), CU264_INVALID_ARGUMENT, "encoder is null");
-  EXPECT_ERROR(cu264_encoder_recycle(NULL, NULL), CU264_INVALID_ARGUMENT, "encoder is null");
   EXPECT_ERROR(cu264_encoder_ready_descriptor(NULL, &descriptor), CU264_INVALID_ARGUMENT, "encoder is null");
   EXPECT(descriptor == -1);
   EXPECT_ERROR(cu264_encoder_reconfigure(NULL, NULL, 0), CU264_INVALID_ARGUMENT, "encoder is null");
@@ -181,10 +179,7 @@ static int receive_all(cu264_encoder* encoder, int first) {
     EXPECT(cu264_sei_bytes(5, payload, 3, &grows) == CU264_OK);
     EXPECT(cu264_packet_insert_sei(packet, 5, payload, 3) == CU264_OK);
     EXPECT(packet->size == before + grows);
-    if (count % 2 == 0)
-      EXPECT(cu264_encoder_recycle(encoder, packet) == CU264_OK);
-    else
-      cu264_packet_release(packet);
+    cu264_packet_release(packet);
     ++count;
   }
   EXPECT(packet == NULL);

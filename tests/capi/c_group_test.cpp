@@ -69,7 +69,7 @@ TEST(CGroups, StreamsHaveTheBytesOfAnEncoder) {
   cu264_packet* packet = nullptr;
   ASSERT_EQ(cu264_group_receive(group.get(), streams[0], -1, &packet), CU264_OK);
   received[streams[0]].emplace_back(packet->data, packet->data + packet->size);
-  EXPECT_EQ(cu264_group_recycle(group.get(), packet), CU264_OK);
+  cu264_packet_release(packet);
   for (int n = 1; n < kStreams * kPictures; ++n) {
     std::uint32_t stream = 0;
     ASSERT_EQ(cu264_group_receive_any(group.get(), kMinute, &stream, &packet), CU264_OK);
@@ -155,7 +155,6 @@ TEST_F(CGroupErrors, NullsAndUnknownStreams) {
   expect(cu264_group_receive_any(nullptr, 0, &stream, &packet), "group is null");
   expect(cu264_group_receive_any(group.get(), 0, nullptr, &packet), "stream is null");
   expect(cu264_group_receive_any(group.get(), 0, &stream, nullptr), "packet is null");
-  expect(cu264_group_recycle(nullptr, nullptr), "group is null");
   expect(cu264_group_ready_descriptor(nullptr, &descriptor), "group is null");
   expect(cu264_group_ready_descriptor(group.get(), nullptr), "descriptor is null");
   expect(cu264_group_flush(nullptr, 0), "group is null");

@@ -28,11 +28,11 @@ std::vector<std::vector<std::uint8_t>> slices_from(Backend& backend, const Confi
   std::uint64_t index = 0;
   for (const PlacedFrame& frame : frames) {
     if (index - slices.size() == static_cast<std::uint64_t>(backend.capacity()))
-      slices.push_back(backend.collect().slices);
+      slices.push_back(std::move(backend.collect().slices).release());
     backend.submit({{frame.view()}, encoder::picture_params(config, index++)});
   }
   backend.flush();
-  while (slices.size() < frames.size()) slices.push_back(backend.collect().slices);
+  while (slices.size() < frames.size()) slices.push_back(std::move(backend.collect().slices).release());
   return slices;
 }
 
