@@ -34,7 +34,8 @@ class PacketCopies {
   void begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window, const Stream& download,
              std::size_t room = 0, std::size_t front = 0);
 
-  // The bytes of the next picture, in order, behind `front` free ones; none if it failed. Waits for them.
+  // Returns the bytes of the next picture, in order, after `front` free bytes; none if it failed. Waits for
+  // them.
   PacketBytes next();
 
  private:

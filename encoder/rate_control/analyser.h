@@ -28,7 +28,7 @@ class Analyser {
   // Memory of kind host may be used again when this returns; other memory is read until the AnalysedFrame is
   // destroyed. `written` is as HeldFrame::written. Frames may outlive their analyser.
   virtual std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written written) = 0;
-  // No further frame will come soon: frames that wait to be measured together are measured now.
+  // Says that no further frame will come soon: frames that wait to be measured together are measured now.
   virtual void start() {}
 };
 

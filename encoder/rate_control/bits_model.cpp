@@ -16,8 +16,8 @@ using core::kMeasureBins, core::kMeasureBinsPerOctave;
 constexpr int kOctave = 6 * kQpOne;
 constexpr int kPoints = static_cast<int>(SizeCurve().size());
 constexpr int kPointDistance = 3 * kQpOne;
-// Macroblocks of which Intra_4x4 saves so much more are counted twice, because they have more modes to choose
-// from.
+// Macroblocks in which Intra_4x4 saves this much more are counted twice, because they have more modes to
+// choose from.
 constexpr int kSplitsFurther = 9 * kQpOne;
 
 // Where the bins of an octave begin, as QP * 256: 6 * log2(1 + b / 4).
@@ -147,7 +147,7 @@ int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8, bool cabac) {
   const int activity =
       log2_q16(static_cast<std::int64_t>(measure.activity) / measured + 1) / (kLogOne / kQpOne);
   const int weight = static_cast<int>(measure.weights / measured);
-  // x264 has CABAC, which saves the more the fewer levels there are.
+  // x264 has CABAC, which saves more the fewer levels there are.
   constexpr int kOfCavlc = 23, kFirstForCavlc = 18 * kQpOne;
   const int of_cavlc = cabac ? 0 : kOfCavlc * std::max(crf_q8 - kFirstForCavlc, 0);
   const int qp =

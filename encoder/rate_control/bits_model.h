@@ -13,7 +13,7 @@ namespace cu264::encoder {
 inline constexpr int kQpOne = 256;  // a QP with fraction counts in these
 inline constexpr int kHighestQpQ8 = 51 * kQpOne;
 
-// The sizes of a picture at QP 0, 3 .. 51, in bits; none is larger than the one before.
+// The sizes of a picture at QP 0, 3 .. 51, in bits; none is larger than the previous one.
 using SizeCurve = std::array<std::int64_t, 18>;
 SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset);
 // The logarithms (base 2, fixed_log.h) of the sizes.

@@ -13,7 +13,7 @@
 
 namespace cu264::encoder {
 
-// As the stream says it: rounded down to multiples of 64 bits a second and of 16 bits (E.2.2).
+// As the stream says them: rounded down to multiples of 64 bits a second and of 16 bits (E.2.2).
 struct HrdParams {
   std::int64_t bit_rate = 0;
   std::int64_t cpb_bits = 0;
@@ -24,7 +24,7 @@ struct HrdParams {
 // with Config::timed_bitrate.
 std::optional<HrdParams> hrd_params(const Config& config);
 
-// These are the most that the stream can say of a buffer: HrdParams beyond them have no codes.
+// The largest values that the stream can express for a buffer; HrdParams beyond them have no codes.
 inline constexpr std::int64_t kMostHrdBitRate = 64 * ((std::int64_t{1} << 32) - 1);
 inline constexpr std::int64_t kMostHrdSeconds = 40000;  // cpb_bits / bit_rate
 inline constexpr std::int64_t kMostCpbBits = 16 * ((std::int64_t{1} << 32) - 1);
@@ -35,10 +35,10 @@ void write_hrd_parameters(RbspWriter& w, const HrdParams& hrd);
 inline constexpr std::int64_t kHrdClock = 90000;  // in which initial_cpb_removal_delay counts
 
 // One NAL unit in Annex B form with the messages buffering_period and picture_timing (D.1.2, D.1.3), which
-// each access unit of a stream with HRD parameters has: each is an IDR picture. It stands in front of any
-// other SEI message (7.4.1.2.3). The delays of the buffering period are in units of 1/90000 s, the first of
-// them 1 .. 90000 * cpb_bits / bit_rate; cpb_removal_delay is in ticks (two a picture) since the access unit
-// before left the buffer, and 0 for the first.
+// each access unit of a stream with HRD parameters has: each is an IDR picture. It comes before any other SEI
+// message (7.4.1.2.3). The delays of the buffering period are in units of 1/90000 s, the first of them 1 ..
+// 90000 * cpb_bits / bit_rate; cpb_removal_delay is in ticks (two a picture) since the previous access unit
+// left the buffer, and 0 for the first.
 std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cpb_removal_delay,
                                   std::uint32_t initial_cpb_removal_delay_offset,
                                   std::uint32_t cpb_removal_delay);
@@ -49,7 +49,7 @@ inline constexpr std::size_t kMostHrdSei = 40;
 std::size_t usual_hrd_sei(const HrdParams& hrd);
 
 // Appends one NAL unit of type 12 that takes exactly `bytes` bytes with its start code, at least
-// kLeastFiller. It stands behind the slices of its access unit (7.4.1.2.3).
+// kLeastFiller. It follows the slices of its access unit (7.4.1.2.3).
 inline constexpr std::size_t kLeastFiller = 5;
 void append_filler(std::vector<std::uint8_t>& access_unit, std::size_t bytes);
 

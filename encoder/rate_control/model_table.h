@@ -8,7 +8,7 @@ namespace cu264::encoder {
 // A picture's bits are a weighted sum of, in this order,
 //   its macroblocks;
 //   luma: 4x4 blocks with levels in two of four groups, in all groups, levels, doublings of levels;
-//   macroblocks with Intra_4x4, and those of which it saves much;
+//   macroblocks with Intra_4x4, and those in which it saves much;
 //   chroma: coded blocks, levels, doublings.
 inline constexpr int kBitWeights = 10;
 inline constexpr int kWeightOne = 256;

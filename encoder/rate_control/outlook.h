@@ -1,6 +1,6 @@
-// This computes what the next pictures would take at one QP: the look-ahead of one decision of a
-// RateController. A QP is sought that all of them could have, so that quality changes neither more nor
-// earlier than bounds ask.
+// Computes what the next pictures would take at one QP: the look-ahead of one decision of a RateController.
+// It looks for a QP that all of them could have, so that quality changes no more and no earlier than the
+// bounds require.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ class Outlook {
   // `unspent`: what RateAccount::window is the sum of, the newest last.
   void begin(const RateShares& shares, const RateAccount& account, const std::vector<Unspent>& unspent);
   // Pictures in order, the one that is to be planned first. `factor`: bits of slices for a bit of the curve,
-  // in Q24. `shift`: by how much its QP * 256 differs from that of the first one.
+  // in Q24. `shift`: how much its QP * 256 differs from that of the first one.
   void add(BitsCurve& curve, const PictureControl& control, const RateShares& shares, std::int64_t factor,
            int shift = 0);
 
   // The QP * 256 nearest to `goal` at which no second exceeds what is planned and the drift stays within its
-  // bounds. `at_end`: behind the pictures that were added the clip ends, and the drift should not be larger
-  // than this then.
+  // bounds. `at_end`: the clip ends after the pictures that were added, and by then the drift should not be
+  // larger than this.
   int qp_near(int goal, std::optional<std::int64_t> at_end);
 
  private:
@@ -48,14 +48,15 @@ class Outlook {
 
   void set_goal(int goal);
   void find_rooms();
-  // Where seconds must have more bits than the goal asks for, richer pictures get more of them, whose PSNR is
-  // lower; none has less than the goal gives it.
+  // Where seconds must have more bits than the goal asks for, richer pictures, whose PSNR is lower, get more
+  // of them; none gets less than the goal gives it.
   int qp_of(const Picture& picture, int qp_q8) const;
   std::int64_t bits(std::size_t picture, int qp_q8) const;
-  // Tells what becomes of the seconds that have begun if the pictures had this QP: the first bound that is
-  // broken.
+  // Tells what would become of the seconds that have begun if the pictures had this QP: the first bound that
+  // would be broken.
   Course seconds(int qp_q8) const;
-  // Tells what becomes of the drift if the pictures had this QP, as far as seconds and the buffer let them.
+  // Tells what would become of the drift if the pictures had this QP, as far as seconds and the buffer let
+  // them.
   Course course(int qp_q8);
 
   RateShares shares_{RateSettings()};
@@ -68,7 +69,7 @@ class Outlook {
   std::vector<Room> rooms_;
   std::vector<Unspent> unspent_;  // of the pictures of a second before, and then of those to come
   std::size_t past_ = 0;
-  RateAccount owing_;  // what is owed behind the pictures that were added
+  RateAccount owing_;  // what is owed after the pictures that were added
   std::vector<Picture> pictures_;
   std::optional<std::int64_t> end_;
   int goal_ = 0;

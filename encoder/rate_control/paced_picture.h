@@ -1,5 +1,5 @@
 // One picture of the pipeline, from its frame to its settled access unit: what its stream's RateController
-// decides of it, and what of that goes into the access unit. It knows no other picture and no backend.
+// decides about it, and what of that goes into the access unit. It knows no other picture and no backend.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct PacedPicture {
   void fail(std::exception_ptr why);
   // For pictures in order. Returns false if the picture must be coded again.
   bool settle();
-  // Nobody reads the frame any more.
+  // Says that nobody reads the frame any more.
   void let_go_of_frame();
   // The picture was settled.
   CodedAccessUnit result();

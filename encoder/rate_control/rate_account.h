@@ -1,5 +1,5 @@
-// The two accounts of rate control: the bits spent beside the target, and the buffer of the hypothetical
-// reference decoder (H.264 C.1), out of which each picture is taken at once.
+// The two accounts of rate control: the difference between the bits spent and the target, and the buffer of
+// the hypothetical reference decoder (H.264 C.1), out of which each picture is taken at once.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline std::int64_t units_of_second(Rational unit) {
   return std::max<std::int64_t>((std::int64_t{unit.den} + unit.num / 2) / unit.num, 1);
 }
 
-// This is what the settings mean for each picture.
+// What the settings mean for each picture.
 struct RateShares {
   // `number` is the picture's, from 0, and `duration` is PictureControl's.
   explicit RateShares(const RateSettings& settings, std::uint64_t number = 0, std::int64_t duration = 0) {
@@ -131,12 +131,12 @@ struct RateAccount {
   std::int64_t fullness = 0;  // bits in the buffer when the next picture is taken out
   // The same of the last pictures alone, which have a second with the next one.
   std::int64_t window = 0;
-  // How many bits above and below the target every one of the next pictures may have, if no second is to
-  // differ by more than most of what is planned.
+  // How many bits above and below the target each of the next pictures may have, if plans are to use only two
+  // thirds of what a second may differ by.
   std::int64_t above = 0, below = 0;
 
-  // What the next picture is to have: its share, and a part of what is owed. That part is at most five times
-  // the share, of which a second counts, and takes at most half of it away.
+  // What the next picture is to have: its share, and a part of what is owed. That part adds at most five
+  // times the share and takes at most half of it away, where a share counts for at most a second.
   std::int64_t target_of(const RateShares::Spending& shares) const {
     if (shares.bank == 0) return shares.target;
     const std::int64_t payer = shares.payer();
@@ -160,7 +160,8 @@ struct RateAccount {
     return shares.cbr ? fullness + shares.fill - shares.buffer : 0;
   }
 
-  // The target changes from `before`: what was not spent is worth as many pictures as it was.
+  // The target changes from `before`: what was not spent is rescaled, so that it is worth as many pictures as
+  // before.
   void change_target(std::int64_t before, std::int64_t now) {
     if (before <= 0 || now == before) return;
     for (std::int64_t* bits : {&drift, &owed, &owed_sum, &payers_sum}) *bits = scaled(*bits, now, before);
@@ -208,7 +209,7 @@ struct RateAccount {
 // The account of true sizes, which loses nothing by rounding.
 class ExactAccount {
  public:
-  // To be called before each picture. At the beginning nine tenths of the buffer are filled.
+  // Call this before each picture. At the beginning nine tenths of the buffer are filled.
   void enter(const RateSettings& settings) {
     if (!settings.hrd) return;
     if (!begun_) account_.fullness = settings.hrd->cpb_bits / 10 * 9;

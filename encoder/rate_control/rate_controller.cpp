@@ -20,8 +20,8 @@ std::int64_t slice_limit(const PictureControl& control) {
   return std::max<std::int64_t>(8 * control.settings.limit_bytes - overhead_bits(control), 1);
 }
 
-// Where a plan aims that must not exceed a limit, and where another coding does, which knows the first one's
-// size and misses by about one percent.
+// The sizes to aim at under a limit. The first plan leaves 4 % of room. A further coding knows the size of
+// the first, misses by only about one per cent, and leaves less.
 std::int64_t first_aim(std::int64_t limit) {
   return std::max<std::int64_t>(limit - limit / 25, 1);
 }
@@ -29,13 +29,13 @@ std::int64_t aim_below(std::int64_t limit) {
   return std::max<std::int64_t>(limit - limit / 64, 1);
 }
 
-// Returns whether a limit that asked for a higher QP than quality did is hardly used.
+// Returns whether a limit that required a higher QP than quality did is hardly used.
 bool leaves_room(std::int64_t size, std::int64_t limit) {
   return size < limit - limit / 20;
 }
 
-// Bits that stay in the buffer. initial_cpb_removal_delay is rounded down to units of the clock, by which a
-// decoder's buffer may have less than ours.
+// Bits that stay in the buffer. initial_cpb_removal_delay is rounded down to units of the clock, so a
+// decoder's buffer may hold less than ours.
 std::int64_t buffer_reserve(const HrdParams& hrd) {
   return hrd.bit_rate / kHrdClock + 1;
 }
@@ -52,7 +52,7 @@ bool RateController::waits_for_first() const {
   return settled_ == 0 && pictures_.size() == 1 && needs_first(pictures_.front().control.settings);
 }
 
-// A picture of few bits, such as a black one, teaches little and makes little be forgotten.
+// A picture of few bits, such as a black one, teaches little and displaces little of what was learnt.
 void RateController::learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight) {
   if (predicted == 0 || bits == 0) return;
   const std::int64_t usual = std::max<std::int64_t>(share, predicted / 4);
@@ -78,7 +78,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   RateAccount account;
   if (!has_target(settings) && !settings.hrd) return account;
   std::uint64_t next = 0;
-  std::int64_t target = 0;  // of the picture before
+  std::int64_t target = 0;  // of the previous picture
   if (number >= kFeedbackDistance) {
     next = number - kFeedbackDistance + 1;
     account = at(next - 1).after;

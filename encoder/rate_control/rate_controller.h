@@ -1,11 +1,12 @@
 // Decides the QP of the pictures of one stream. It knows neither frames nor backends nor threads: it is told
 // what a picture would take at each QP and how large it became, and its answers depend on nothing else.
 //
-// A picture is planned, coded, reviewed, perhaps coded again, and settled. So that the answers do not depend
-// on how many pictures are in flight, a plan knows true sizes of pictures kFeedbackDistance behind only,
-// first sizes of those kReviewDistance behind, and predictions of those between; a review knows the first
-// sizes of all pictures before; and only what settles a picture knows the true sizes of all pictures before.
-// Each of the three is called in the order of the pictures.
+// A picture is planned, coded, reviewed, perhaps coded again, and settled. The answers must not depend on how
+// many pictures are in flight, so each step uses only sizes that are always known by then. A plan uses the
+// true sizes of pictures at least kFeedbackDistance earlier, the first sizes of those at least
+// kReviewDistance earlier, and predictions for later ones. A review uses the first sizes of all earlier
+// pictures. Settling uses the true sizes of all earlier pictures. Each of the three is called in the order of
+// the pictures.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,9 @@
 
 namespace cu264::encoder {
 
-// At most so many pictures of a stream are planned and not settled.
+// At most this many pictures of a stream are planned and not settled.
 inline constexpr int kFeedbackDistance = 640;
-// At most so many pictures are planned and not reviewed.
+// At most this many pictures are planned and not reviewed.
 inline constexpr int kReviewDistance = kFeedbackDistance / 2;
 
 // QP is `qp`, and higher by one in the last `raised_rows` macroblock rows.
@@ -45,16 +46,16 @@ class RateController {
 
   // Returns the number of the picture that is planned next. Pictures count from 0.
   std::uint64_t next_number() const { return first_ + pictures_.size(); }
-  // Announces a picture that will be planned behind those announced before. `crf_qp_q8` is the QP * 256 that
+  // Announces a picture that will be planned after those announced so far. `crf_qp_q8` is the QP * 256 that
   // RateSettings::crf_q8 stands for in this picture; it is read only if a crf is set.
   void expect(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
-  // No further picture of the clip will be announced.
+  // Says that no further picture of the clip will be announced.
   void end() { ended_ = true; }
   // Plans the first of the expected pictures. RateSettings::lookahead further ones are read; fewer are
   // expected only if the clip ends, or if its packets are waited for.
   PictureQp plan();
 
-  // The slices of picture `number` have so many bytes. Returns another QP if the picture is to be coded
+  // Says how many bytes the slices of picture `number` have. Returns another QP if the picture is to be coded
   // again.
   std::optional<PictureQp> review(std::uint64_t number, std::int64_t slice_bytes);
   // The same for a picture that was coded again. Calls for several pictures may come in any order.
@@ -67,12 +68,12 @@ class RateController {
     std::vector<std::uint8_t> messages;  // of the HRD, which come before other SEI messages
     std::int64_t filler_bytes = 0;       // 0, or at least kLeastFiller
     double mean_qp = 0;
-    std::int64_t fullness = -1;  // bits left in the buffer behind the picture; -1: there is no buffer
+    std::int64_t fullness = -1;  // bits left in the buffer after the picture; -1: there is no buffer
   };
   Settlement settle(std::uint64_t number);
 
-  // The picture could not be coded, and is settled as one that was left out. For pictures in order, instead
-  // of settle(). If it was not reviewed, that must be done with 0 bytes.
+  // Says that the picture could not be coded; it is settled as one that was left out. For pictures in order,
+  // instead of settle(). If it has not been reviewed, review it with 0 bytes first.
   void lose(std::uint64_t number);
   // The same for a picture that could not be planned, and has no number.
   void lose_unplanned(const PictureControl& control);
@@ -94,7 +95,7 @@ class RateController {
     std::int64_t too_low_size = 0, fits_size = 0;
     int codings = 1;
     bool counted = false;  // in the mean curves
-    // How many pictures of the clip are behind this one, and how long they last, if that was known.
+    // How many pictures of the clip follow this one, and how long they last, if that was known.
     std::optional<int> to_come;
     std::int64_t time_to_come = 0;
     RateAccount after;  // once the picture is settled
@@ -121,15 +122,15 @@ class RateController {
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
-  // Learns from a picture's slices: their bits, what its curve had said of them, and its share of the rate.
+  // Learns from a picture's slices: their bits, what its curve had predicted, and its share of the rate.
   void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
   void learn_before(std::uint64_t number, const PictureControl& control);
   // Bits of slices that the curve's bits stand for, and the reverse.
   std::int64_t corrected(std::int64_t bits) const { return scaled(bits, actual_, predicted_); }
   std::int64_t uncorrected(std::int64_t bits) const { return scaled(bits, predicted_, actual_); }
 
-  // The account before picture `number`: what was true kFeedbackDistance before, and then what reviews and
-  // plans expect of the pictures between.
+  // The account before picture `number`: what was true kFeedbackDistance earlier, and what reviews and plans
+  // expect of the pictures since.
   RateAccount account_before(std::uint64_t number, bool reviewing);
   // Finds RateAccount::above and below.
   void find_room(const RateShares& shares, RateAccount& account) const;
@@ -140,7 +141,7 @@ class RateController {
   // `shift_of`: by how much a picture of other shares has another QP * 256, because of its duration.
   int foreseen_qp(Picture& own, const RateAccount& account, int goal,
                   const std::function<int(const RateShares&)>& shift_of);
-  // Says what a picture and those behind it, which end the clip, will owe, and who can pay.
+  // Says what a picture and those after it, which end the clip, will owe, and which can pay.
   void see_end(Picture& own);
   // Adds a picture's curve to a mean.
   void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead) const;
@@ -148,7 +149,8 @@ class RateController {
   std::optional<std::int64_t> kept_target(Picture& own, const RateAccount& account) const;
   // The QP of the last coding was too low for a limit, or not.
   static void remember(Picture& own, bool too_low);
-  // Plans another coding in which the slices have `bits`, as far as the picture's own size tells.
+  // Plans another coding in which the slices have `bits`, as far as the picture's own size allows a
+  // prediction.
   std::optional<PictureQp> again(Picture& own, std::int64_t bits);
   PictureQp set_qp(Picture& own, int qp_q8);
   void finish(Picture& own, std::int64_t bits);
@@ -168,8 +170,8 @@ class RateController {
   // Sums over pictures that fade: the bits of slices, and what the curves had said.
   std::int64_t actual_ = 1;
   std::int64_t predicted_ = 1;
-  // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51: the QP
-  // at which one has the target is the one at which all of them would have had it together.
+  // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51. Where
+  // such a curve reaches the target is the QP at which these pictures together would have met it.
   SizeCurve usual_sizes_, late_sizes_{};
   std::int64_t targeted_ = 0;     // pictures
   std::vector<Unspent> unspent_;  // of account_before(): of each picture of a window

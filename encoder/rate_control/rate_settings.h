@@ -20,28 +20,28 @@ struct RateSettings {
   std::optional<HrdParams> hrd;  // not set: no buffer
   std::int64_t limit_bytes = 0;  // of an access unit; 0: none
   bool exact = false;            // filler data make every access unit as large as the limit
-  int lookahead = 0;             // pictures behind the planned one that a target looks at
+  int lookahead = 0;             // pictures after the planned one that a target looks at
   bool drop = false;             // a picture that is too large at QP 51 is left out
 };
 
 RateSettings rate_settings(const Config& config);
 
-// Bytes of an access unit beside its slices, without the HRD's messages.
+// Bytes of an access unit besides its slices, without the HRD's messages.
 struct Overhead {
   std::int64_t parameter_sets = 0;
   std::int64_t messages = 0;
   std::int64_t added = 0;  // Frame::added_bytes, which are lost with their picture
 
   std::int64_t bytes() const { return parameter_sets + messages + added; }
-  // Together with what pictures that were left out had. The newest parameter sets count; only the first
-  // picture of a clip has messages.
+  // Includes the bytes of pictures that were left out before it. The newest parameter sets count; only the
+  // first picture of a clip has messages.
   Overhead with(const Overhead& owed) const {
     return {parameter_sets > 0 ? parameter_sets : owed.parameter_sets,
             messages > 0 ? messages : owed.messages, added};
   }
 };
 
-// One picture is planned with this.
+// What one picture is planned with.
 struct PictureControl {
   RateSettings settings;
   std::optional<int> qp;      // Frame::qp
@@ -49,7 +49,7 @@ struct PictureControl {
   std::int64_t duration = 0;  // Frame::duration
 };
 
-// The HRD's messages take so many bytes, more or less. Their true size counts when a picture is settled.
+// About how many bytes the HRD's messages take. Their true size counts when a picture is settled.
 inline constexpr std::int64_t kExpectedMessages = 26;
 
 inline std::int64_t overhead_bits(const PictureControl& control) {

@@ -1,5 +1,5 @@
 // The part of a RateController that keeps to a target: which QP it asks for, and how many bits a picture that
-// missed it is to have.
+// missed the target should have.
 #include "encoder/rate_control/rate_controller.h"
 
 #include <algorithm>
@@ -9,16 +9,16 @@ namespace cu264::encoder {
 
 namespace {
 
-// Where durations change, the pictures of a second are others from one picture to the next. None of them
-// makes that good alone: it has so many bits of its target at least.
+// Where durations change, a second consists of other pictures from one picture to the next. No picture makes
+// up for that alone: it keeps at least this much of its target.
 std::int64_t least_of_timed(std::int64_t target) {
   return target * 2 / 3;
 }
 
 }  // namespace
 
-// A plan that used all of a window at once would have to make that good a second later, and again in the
-// second behind it. So the room is divided among all pictures that have a second with one before, and a third
+// A plan that used up a whole window at once would have to make up for it a second later, and again a second
+// after that. So the room is divided among all pictures that share a second with an earlier one, and a third
 // of it is left for pictures that differ from their neighbours.
 void RateController::find_room(const RateShares& shares, RateAccount& account) const {
   const std::int64_t planned = shares.planned_window * 2 / 3;
@@ -41,8 +41,8 @@ void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& c
   }
 }
 
-// The QP stays at what all pictures so far would have needed together, with some of the usual kind before
-// them, so that quality does not change, as far as the drift, any second and the buffer let it.
+// The QP stays at what all pictures so far, and some usual ones assumed before them, would have needed
+// together. So quality changes only where the drift, a second or the buffer require it.
 int RateController::target_qp(Picture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
   const auto qp_for = [&](std::int64_t bits) {
@@ -138,8 +138,8 @@ int RateController::foreseen_qp(Picture& own, const RateAccount& account, int go
   return outlook_.qp_near(goal, at_end);
 }
 
-// Returns what the slices are to have if the picture breaks a bound that reviews keep, or owes at its clip's
-// end.
+// Returns the bits that the slices should have if the picture breaks a bound that reviews enforce, or owes
+// bits at the end of its clip.
 std::optional<std::int64_t> RateController::kept_target(Picture& own, const RateAccount& account) const {
   const RateShares& shares = own.shares;
   const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
@@ -154,7 +154,8 @@ std::optional<std::int64_t> RateController::kept_target(Picture& own, const Rate
   if (total > most) return most - room - overhead;
   if (total < least) return least + room - overhead;
   if (!own.to_come) return std::nullopt;
-  // What a clip owes at its end stays an error of the whole. The last pictures share in making it good.
+  // What a clip still owes at its end remains an error of the whole clip, so the last pictures share in
+  // paying it off.
   constexpr int kShare = 2 * kQpOne;
   const auto size_at = [&](int qp_q8) {
     const std::int64_t bits = own.curve.at(std::clamp(qp_q8, 0, kHighestQpQ8));

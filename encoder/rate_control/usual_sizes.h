@@ -1,4 +1,4 @@
-// The sizes of pictures as a rule: what rate control expects of a stream of which it has seen little.
+// Usual sizes of pictures: what rate control expects of a stream of which it has seen little.
 #pragma once
 
 #include "encoder/rate_control/bits_model.h"
