@@ -57,7 +57,7 @@ inline constexpr std::uint64_t max_stream_bytes(const Grids& grids) {
 
 // Encodes and returns the number of bits. index[g] becomes the position of the first bit of grid g, and the
 // last entry the number of bits. nC is empty if it is to be computed. The last byte of the stream is filled
-// up with zeros, and nothing behind it is written. Throws Error(invalid_argument) if a level or an nC is out
+// up with zeros, and nothing beyond it is written. Throws Error(invalid_argument) if a level or an nC is out
 // of range, and names the block; Error(bad_output) if the stream does not fit. What the stream and the index
 // then hold is not to be used.
 std::uint64_t encode(const Grids& grids, std::span<const std::int16_t> levels,
@@ -89,7 +89,7 @@ struct DeviceEncode {
   const std::int16_t* d_levels = nullptr;  // 16-byte aligned
   const std::uint8_t* d_nC = nullptr;      // null: computed
   std::uint8_t* d_stream = nullptr;        // 4-byte aligned; need not be zeroed
-  std::uint64_t capacity = 0;              // bytes, a multiple of 4; nothing behind it is written
+  std::uint64_t capacity = 0;              // bytes, a multiple of 4; nothing beyond it is written
   std::uint64_t* d_index = nullptr;
   DeviceResult* d_result = nullptr;
 };

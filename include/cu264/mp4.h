@@ -41,9 +41,9 @@ struct Mp4Config {
   // from them.
   std::vector<std::uint8_t> headers;
   Rational time_base{1, 25};  // seconds a unit of pts and duration
-  // false: one index at the beginning of the file and all samples behind it, so that a player can begin
-  // before it has the whole file. true: a sequence of fragments, each with its own index, for output that is
-  // sent while it grows; what is in memory is at most a fragment.
+  // false: one index at the beginning of the file and all samples after it, so that a player can begin before
+  // it has the whole file. true: a sequence of fragments, each with its own index, for output that is sent
+  // while it grows; what is in memory is at most a fragment.
   bool fragmented = false;
   // Seconds of video after which a fragment ends by itself; 0: only end_fragment() and finish() end one.
   double fragment_seconds = 1;

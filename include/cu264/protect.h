@@ -73,7 +73,7 @@ struct EncoderEncryption {
 
 struct EncryptionOptions {
   EncryptionParts parts;
-  // Puts an HMAC-SHA256 beside each picture and behind the last one, about 70 bytes each, which is checked
+  // Puts an HMAC-SHA256 beside each picture and after the last one, about 70 bytes each, which is checked
   // when decrypting. It covers the pictures, their number, order and parameter sets, and all units among them
   // but filler data, delimiters and parameter sets that are repeated. A stream in which more than filler data
   // stands between two slices of a picture is refused (docs/protection.md).
@@ -140,7 +140,7 @@ class StreamTool {
   virtual void parameter_sets(std::span<const std::uint8_t> stream) = 0;
   // Takes one or more whole access units as a byte stream (annex B) and returns what replaces them. Tools
   // that only read return the input. A picture whose last slices are missing is held back, with everything
-  // behind the picture before it, and returned by the call that completes it; decryptors of authenticated
+  // after the previous picture, and returned by the call that completes it; decryptors of authenticated
   // streams refuse it, and units that come in another call than the picture that they stand before.
   // Encryptors with authentication hold such units back until that picture comes.
   virtual std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) = 0;

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kCut = std::uint64_t{1} << 31;
 
 // ---- In host memory, from any thread.
 
-// Writes the runs and returns their number. Both outputs must hold so many, and nothing behind them is
+// Writes the runs and returns their number. Both outputs must hold that many, and nothing beyond them is
 // written; throws Error(invalid_argument) if they do not. An empty input has no runs.
 std::size_t encode(std::span<const std::uint8_t> input, std::span<std::uint8_t> symbols,
                    std::span<std::uint32_t> lengths);

@@ -20,7 +20,7 @@ void prefix_sum(std::span<const std::uint32_t> input, std::span<std::uint32_t> o
 void prefix_sum(std::span<const std::uint32_t> input, std::span<std::uint64_t> output, Kind kind);
 
 // Copies in order the elements whose flags are not zero, or the elements that are not zero themselves, and
-// returns their number. The output must hold so many, and nothing behind them is written; throws
+// returns their number. The output must hold that many, and nothing beyond them is written; throws
 // Error(invalid_argument) if it does not.
 std::size_t select(std::span<const std::uint32_t> input, std::span<const std::uint8_t> flags,
                    std::span<std::uint32_t> output);

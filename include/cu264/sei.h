@@ -14,7 +14,7 @@ inline constexpr int kSeiUserDataRegistered = 4;    // by ITU-T T.35: the payloa
 inline constexpr int kSeiUserDataUnregistered = 5;  // the payload begins with a UUID
 
 // Puts an SEI message of any size into an access unit, such as packet.data.vector(): before its first slice
-// and behind the messages that are there already. An access unit without slices, which Config::device_output
+// and after the messages that are there already. An access unit without slices, which Config::device_output
 // gives, has it at its end. The encoder knows nothing of these bytes; Frame::added_bytes tells it how many
 // will come.
 void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,

@@ -39,7 +39,7 @@ inline constexpr std::uint64_t stream_bytes(std::uint64_t bits) {
 }
 
 // Encodes and returns the number of bits in the stream. The output must hold stream_bytes() of them and need
-// not be zeroed; nothing behind them is written. The chunk index is empty (not wanted) or holds
+// not be zeroed; nothing beyond them is written. The chunk index is empty (not wanted) or holds
 // chunk_count(input.size()) positions. Throws Error(invalid_argument) if the input holds a symbol without a
 // code, which the message names, or if the output is too small, with the size that is needed.
 std::uint64_t encode(const CodeTable& table, std::span<const std::uint8_t> input,
@@ -62,11 +62,11 @@ void device_histogram(void* d_scratch, std::size_t& scratch_size, const std::uin
                       std::size_t size, std::uint64_t* d_counts, void* stream);
 
 struct DeviceEncode {
-  const std::uint8_t* d_input = nullptr;   // any alignment; nothing behind its last byte is read
+  const std::uint8_t* d_input = nullptr;   // any alignment; nothing beyond its last byte is read
   std::size_t size = 0;                    // bytes
   const CodeTable* d_table = nullptr;      // codes of at most 16 bits
   std::uint8_t* d_output = nullptr;        // 4-byte aligned; need not be zeroed
-  std::size_t capacity = 0;                // bytes, a multiple of 4; nothing behind it is written
+  std::size_t capacity = 0;                // bytes, a multiple of 4; nothing beyond it is written
   std::uint64_t* d_chunk_index = nullptr;  // chunk_count(size) positions; null: not wanted
   EncodeResult* d_result = nullptr;  // the output is good if nothing is missing and its bits fit the capacity
 };
