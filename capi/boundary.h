@@ -43,7 +43,7 @@ inline std::string_view text_at(const char* text, const char* what) {
   return &at(text, what);
 }
 
-// Throws unless the bytes of a struct behind those that this library knows are 0, as those of a newer caller
+// Throws unless the bytes of a struct after those that this library knows are 0, as those of a newer caller
 // are who does not use the new members.
 void check_unknown_members(const unsigned char* bytes, std::size_t known, std::size_t given,
                            const char* what);

@@ -103,7 +103,7 @@ class Parts(CommandTest):
                 self.assertIn(f"{name} is empty; what comes after it is left out", done.stderr)
                 self.assertLess(int(video_stream(self.path("part.mkv"))["nb_read_packets"]), 6)
             if number == 4:
-                continue  # nothing is behind the last one
+                continue  # nothing comes after the last one
             os.remove(self.path(name))
             self.refuse(2, name, numbered)
             self.encode(globbed, self.path("five.mkv"))

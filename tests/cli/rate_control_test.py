@@ -105,7 +105,7 @@ class RateControl(CommandTest):
         self.assertNotEqual(self.size("off.264"), self.size("on.264"))
 
     def check_buffer(self, name, figures, runs_full=False):
-        """The independent analyser finds no fault, and its fullness is the one that --stats says. Behind pictures so small that the
+        """The independent analyser finds no fault, and its fullness is the one that --stats says. After pictures so small that the
         buffer runs full, a decoder lets the next ones begin to arrive later than --stats does, and has less until they leave."""
         units = hrd.traced(self.path(name))
         self.assertEqual([unit["bytes"] for unit in units], [picture["bytes"] for picture in figures["pictures"]])

@@ -39,7 +39,7 @@ def soft_telecine(path):
 
 def with_pic_struct(path, changed, order):
     """Writes an H.264 stream anew whose SEI messages say in turn how pictures repeat fields (H.264 table D-1)."""
-    flags = {0: 1, 5: 3, 6: 3, 7: 2, 8: 3}  # of clock time stamps, all 0, behind pic_struct
+    flags = {0: 1, 5: 3, 6: 3, 7: 2, 8: 3}  # of clock time stamps, all 0, after pic_struct
     with open(path, "rb") as file:
         parts = file.read().split(b"\x06\x01\x01\x04\x80")
     with open(changed, "wb") as file:

@@ -75,7 +75,7 @@ ByteVector after(ByteVector first, const ByteVector& second) {
   return first;
 }
 
-// With an access unit delimiter before each picture, and filler data behind each slice.
+// With an access unit delimiter before each picture, and filler data after each slice.
 ByteVector delimited(const ByteVector& stream) {
   ByteVector out;
   bool sets = false;

@@ -134,14 +134,14 @@ TEST_F(CabacItemsParity, HardlyAnyBits) {
   expect_parity(slices, "hardly any bits");
 }
 
-// A string of ones for many chunks, and behind them a carry that goes through all of them, or not. Bits of
-// the string follow from the value that the codeword stands for: the smallest in an interval that shrinks
-// towards a point just below or above half of the first.
+// A string of ones for many chunks, and after them a carry that goes through all of them, or not. Bits of the
+// string follow from the value that the codeword stands for: the smallest in an interval that shrinks towards
+// a point just below or above half of the first.
 TEST_F(CabacItemsParity, CarriesThroughChunks) {
   std::vector<ItemSlice> slices;
   for (const int last : {0, 1}) {
     for (const int length : {1500, 5000, 20000}) {
-      // With low L and range R behind a few items, bypass bins that follow the binary digits of (T - L) / R
+      // With low L and range R after a few items, bypass bins that follow the binary digits of (T - L) / R
       // keep low right below T.
       for (const std::uint32_t range : {510u, 508u}) {
         std::vector<std::uint16_t> items;

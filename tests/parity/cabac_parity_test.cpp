@@ -231,7 +231,7 @@ TEST_F(CabacParity, PcmAcrossChunks) {
     TestPicture& picture = pictures.emplace_back(others);
     sprinkle_pcm(picture, 1, random_);
     encoder::CpuPicture& coded = picture.coded;
-    // The items of the first macroblocks move all items behind.
+    // The items of the first macroblocks move all later items.
     const int moved = 1 + i % 4;
     std::copy_n(others.coded.macroblocks.begin(), moved, coded.macroblocks.begin());
     std::copy_n(others.coded.levels.begin(), moved * core::kLevelsPerMacroblock, coded.levels.begin());

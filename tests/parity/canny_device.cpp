@@ -68,7 +68,7 @@ class DevicePlanes {
       const std::uint8_t* const at = all.data() + (row(index, y) - memory_.data());
       dense.insert(dense.end(), at, at + width_);
       for (int x = width_; x < pitch_; ++x) {
-        if (at[x] != 77) throw std::runtime_error("written behind a row's end");
+        if (at[x] != 77) throw std::runtime_error("written beyond a row's end");
       }
     }
     return dense;

@@ -226,7 +226,7 @@ TEST_F(EncryptionParity, Keystream) {
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     ASSERT_EQ(cudaMemcpy(device.data(), d_out, device.size(), cudaMemcpyDeviceToHost), cudaSuccess);
     EXPECT_TRUE(std::equal(host.begin(), host.end(), device.begin()));
-    EXPECT_EQ(std::count(device.end() - 64, device.end(), 0xa5), 64) << "written behind the end";
+    EXPECT_EQ(std::count(device.end() - 64, device.end(), 0xa5), 64) << "written beyond the end";
     EXPECT_THROW(make_keystream_on_device(key(), range, static_cast<char*>(d_out) + 8, stream), Error);
     EXPECT_EQ(cudaFree(d_out), cudaSuccess);
   }

@@ -28,7 +28,7 @@ class GuardedArray {
     if (std::memcmp(all.data(), before.data(), begin_ * sizeof(T)) != 0)
       throw std::runtime_error("written before the array's begin");
     if (std::memcmp(all.data() + end, before.data() + end, (all.size() - end) * sizeof(T)) != 0)
-      throw std::runtime_error("written behind the result");
+      throw std::runtime_error("written beyond the result");
     return {all.begin() + static_cast<std::ptrdiff_t>(begin_),
             all.begin() + static_cast<std::ptrdiff_t>(end)};
   }

@@ -28,7 +28,7 @@ class LateWriter {
   LateWriter& operator=(const LateWriter&) = delete;
 
   // Copies `from` to `to`, both in device memory and of the same layout. If `late`, the stream is busy with
-  // something else for a while, and the copy comes behind that; otherwise it is done when this returns.
+  // something else for a while, and the copy comes after that; otherwise it is done when this returns.
   // Returns the frame to send: `to`, with the stream that writes it.
   Frame write(const Frame& to, const Frame& from, bool late) const;
 

@@ -24,7 +24,7 @@ struct ExpectedPicture {
 std::vector<core::SliceHeaderBits> slice_headers(const Shape& shape,
                                                  const std::vector<core::PictureParams>& pictures);
 
-// Expects of each run that it has the pictures one behind another. Several runs are compared because a
+// Expects of each run that it has the pictures one after another. Several runs are compared because a
 // difference between them would be a race.
 void expect_packed(const std::vector<PackedBatch>& runs, const std::vector<ExpectedPicture>& wanted,
                    const Shape& shape, const std::string& what);

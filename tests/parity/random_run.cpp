@@ -17,7 +17,7 @@
 namespace cu264::parity {
 namespace {
 
-// Brings what lies on the device behind the packet's data (Config::device_output).
+// Appends what lies on the device to the packet's data (Config::device_output).
 Packet downloaded(Packet packet) {
   const std::size_t before = packet.data.size(), size = packet.device_data.size;
   if (size == 0) return packet;

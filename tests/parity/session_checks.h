@@ -16,7 +16,7 @@ namespace cu264::parity {
 // Encodes the frames with time stamps 1, 4, 7 and so on, and returns all packets.
 std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>& frames);
 
-// Returns the packet with the slices that it has in device memory behind its data (Config::device_output).
+// Returns the packet with the slices that it has in device memory after its data (Config::device_output).
 Packet downloaded(Packet packet);
 
 // The configuration in one line, for traces.

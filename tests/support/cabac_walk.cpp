@@ -14,8 +14,8 @@ void require(bool condition, const std::string& what) {
   if (!condition) throw StreamError(what);
 }
 
-// coeff_abs_level_minus1 behind its first bin, which was 1 (9.3.2.3): a unary prefix up to 14, then
-// Exp-Golomb of order 0.
+// coeff_abs_level_minus1 after its first bin, which was 1 (9.3.2.3): a unary prefix up to 14, then Exp-Golomb
+// of order 0.
 int rest_of_level(BinDecoder& bins, int ctxIdx) {
   int value = 1;
   while (value < 14 && bins.decision(ctxIdx) == 1) ++value;
@@ -29,7 +29,7 @@ int rest_of_level(BinDecoder& bins, int ctxIdx) {
   return value;
 }
 
-// coeff_abs_level_minus1 + 1 (9.3.3.1.3), behind so many levels of 1 and greater ones.
+// coeff_abs_level_minus1 + 1 (9.3.3.1.3), after so many levels of 1 and greater ones.
 int level_magnitude(BinDecoder& bins, int ctxIdx, int most_greater, int& ones, int& greater) {
   if (bins.decision(ctxIdx + (greater > 0 ? 0 : std::min(4, 1 + ones))) == 0) {
     ++ones;

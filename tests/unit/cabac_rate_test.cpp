@@ -110,7 +110,7 @@ std::vector<std::vector<std::int16_t>> levels_of_note(std::mt19937& random, int 
     }
     blocks.push_back(std::vector<std::int16_t>(static_cast<std::size_t>(count), std::int16_t(magnitude)));
   }
-  // Up to six ones, then up to six greater levels, in the order of coding, with ones between and behind them.
+  // Up to six ones, then up to six greater levels, in the order of coding, with ones between and after them.
   for (int ones = 0; ones <= 6; ++ones) {
     for (int greater = 0; greater <= 6; ++greater) {
       blocks.push_back(block());

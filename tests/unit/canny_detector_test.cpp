@@ -309,7 +309,7 @@ TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
     for (int y = 0; y < 57; ++y) {
       const auto row = out.begin() + n * kDistance + y * kPitch;
       found.edges.insert(found.edges.end(), row, row + 83);
-      for (int x = 83; x < kPitch; ++x) ASSERT_EQ(row[x], 9) << "written behind the row";
+      for (int x = 83; x < kPitch; ++x) ASSERT_EQ(row[x], 9) << "written beyond the row";
     }
     expect_equal(expected[n], found, 83, "picture " + std::to_string(n));
   }

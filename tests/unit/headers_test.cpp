@@ -192,7 +192,7 @@ TEST(Headers, MainSaysCabacUnlessItIsCavlc) {
   config.cavlc = true;
   const std::vector<std::uint8_t> cavlc = cu264::encoder::pps_rbsp(config);
   EXPECT_EQ(cavlc, cu264::encoder::pps_rbsp(sized(1920, 1080)));
-  EXPECT_EQ(cabac[0], cavlc[0] | 0x20);  // entropy_coding_mode_flag, behind the two ids
+  EXPECT_EQ(cabac[0], cavlc[0] | 0x20);  // entropy_coding_mode_flag, after the two ids
   EXPECT_TRUE(std::equal(cabac.begin() + 1, cabac.end(), cavlc.begin() + 1, cavlc.end()));
 }
 

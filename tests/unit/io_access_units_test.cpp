@@ -23,8 +23,7 @@ void append(Bytes& to, const Bytes& bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-// A NAL unit with its start code; of a slice, the first byte behind the header tells whether a picture
-// begins.
+// A NAL unit with its start code; of a slice, the first byte after the header tells whether a picture begins.
 Bytes nal(int type, std::size_t size, bool first_slice, int zeros, std::mt19937& random) {
   Bytes unit(static_cast<std::size_t>(zeros), 0);
   append(unit, {0, 0, 1, static_cast<std::uint8_t>(0x60 | type)});

@@ -24,7 +24,7 @@ class FileExtent : public testing::Test {
     return !missing_end(InputFile(path_.string())).empty();
   }
 
-  // Whole, with something behind the end, and cut at every byte from `from` on.
+  // Whole, with something after the end, and cut at every byte from `from` on.
   void check(const std::string& content, std::size_t from, const std::string& behind = "") {
     EXPECT_FALSE(is_cut(content));
     EXPECT_FALSE(is_cut(content + behind));

@@ -158,7 +158,7 @@ TEST(LeftOutPictures, AddedBytesAreLostWithTheirPicture) {
   EXPECT_FALSE(encoder.receive());
 }
 
-// In a group a stream goes on behind an error.
+// In a group a stream continues after an error.
 struct Outcome {
   std::vector<Packet> packets;
   std::vector<std::string> errors;

@@ -61,7 +61,7 @@ inline std::optional<Box> find(ByteSpan in, std::string_view path) {
   for (const Box& box : boxes(in)) {
     if (box.type != name || skip-- > 0) continue;
     if (path.find('/') == std::string_view::npos) return box;
-    // Behind these come other fields before the boxes inside.
+    // After these come other fields, before the boxes inside.
     const std::size_t fields = name == "stsd"                     ? 8
                                : name == "avc1"                   ? 78
                                : name == "mp4a" || name == "Opus" ? 28
@@ -107,7 +107,7 @@ inline Video coded(int pictures, const std::function<void(Config&)>& change = {}
   return video;
 }
 
-// Returns what a player reads of a packet: its NAL units, but for parameter sets, each behind four bytes of
+// Returns what a player reads of a packet: its NAL units, but for parameter sets, each after four bytes of
 // length.
 inline Bytes sample_of(const Packet& packet) {
   Bytes sample;

@@ -38,7 +38,7 @@ Bytes unescape(const Bytes& payload) {
   return rbsp;
 }
 
-// Returns the payload that append_nal adds after `before`, behind the NAL unit's header, whose framing it
+// Returns the payload that append_nal adds after `before`, after the NAL unit's header, whose framing it
 // checks.
 Bytes appended_payload(const Bytes& rbsp, bool long_start_code, const Bytes& before) {
   Bytes out = before;

@@ -117,7 +117,7 @@ TEST(SealedUnits, WhatMuxersAddAndRemoveIsNotCovered) {
     const std::size_t slice = index_of(units, 5, static_cast<int>(2 * picture));
     const std::size_t begin = index_of(units, 5, static_cast<int>(2 * picture - 1)) + 1;
     EXPECT_EQ(refusal_to_open(with(units, begin, kDelimiterUnit)), "");
-    EXPECT_NE(refusal_to_open(with(units, slice, kDelimiterUnit)), "") << "behind the parameter sets";
+    EXPECT_NE(refusal_to_open(with(units, slice, kDelimiterUnit)), "") << "after the parameter sets";
     EXPECT_NE(refusal_to_open(with(with(units, begin, kDelimiterUnit), begin, kDelimiterUnit)), "")
         << "twice";
     EXPECT_EQ(refusal_to_open(with(units, slice, kFillerUnit)), "");

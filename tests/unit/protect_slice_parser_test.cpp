@@ -107,7 +107,7 @@ TEST(ProtectMarks, AreReadInAStreamThatSomebodyElseEncrypted) {
   Bytes disguised;
   int messages = 0;
   for (const bitstream::NalUnit& nal : bitstream::split_annexb(foreign).units) {
-    // In our messages the byte behind type, size and UUID is the kind; 1 is encryption.
+    // In our messages the byte after type, size and UUID is the kind; 1 is encryption.
     const bool encryption =
         nal.type() == bitstream::kNalSei && nal.unit.size() > 40 && nal.unit[3] == 0x8f && nal.unit[19] == 1;
     messages += encryption;

@@ -120,7 +120,7 @@ TEST(RateControl, ClipsFollowOneAnother) {
   }
 }
 
-// drain() waits for packets and changes none of them, unless pictures look at those behind a drain: then the
+// drain() waits for packets and changes none of them, unless pictures look at those after a drain: then the
 // bytes follow from where it is.
 TEST(RateControl, DrainingChangesNothingButWhatIsLookedAt) {
   const std::vector<std::size_t> drained = {0, 1, 2, 9, 40, 69};

@@ -67,7 +67,7 @@ Clip clip_of(std::vector<Source> pictures, const RateSettings& settings) {
   return {std::move(pictures), [=](std::size_t) { return settings; }, {}};
 }
 
-// Codes with `reach` pictures in flight. A clip whose end is not announced goes on behind what is coded.
+// Codes with `reach` pictures in flight. A clip whose end is not announced continues after what is coded.
 std::vector<Coded> simulate(const Clip& clip, int reach, bool announces_end = true) {
   RateController controller(kColumns, kRows);
   const std::size_t count = clip.pictures.size();
@@ -177,7 +177,7 @@ void expect_buffer_holds(const std::vector<Coded>& coded, const HrdParams& hrd, 
     EXPECT_NEAR(fullness, static_cast<double>(coded[n].fullness), 17) << n;
     fullness += static_cast<double>(hrd.bit_rate) / frame_rate;
     if (hrd.cbr) {
-      ASSERT_LE(fullness, static_cast<double>(hrd.cpb_bits)) << "overflow behind picture " << n;
+      ASSERT_LE(fullness, static_cast<double>(hrd.cpb_bits)) << "overflow after picture " << n;
     }
     fullness = std::min(fullness, static_cast<double>(hrd.cpb_bits));
   }
