@@ -45,7 +45,7 @@ class _Planes:
         first, second = luma.__cuda_array_interface__, chroma.__cuda_array_interface__
         pitch = (first.get("strides") or (width,))[0]
         if second["data"][0] != first["data"][0] + pitch * height:
-            raise ValueError("the chroma plane must lie right behind the luma plane")
+            raise ValueError("the chroma plane must directly follow the luma plane")
         self.__cuda_array_interface__ = {
             "shape": (height * 3 // 2, width),
             "strides": (pitch, 1),
@@ -189,7 +189,7 @@ def CreateEncoder(  # noqa: N802
     fmt : {"NV12", "IYUV", "YUV420", "ABGR"}
     usecpuinputbuffer : bool
         Frames are bytes or arrays in host memory; else arrays on a CUDA device (DLPack or the CUDA array interface), or
-        objects whose cuda() gives the planes of NV12, one right behind the other.
+        objects whose cuda() gives the planes of NV12, one directly after the other.
     **kwargs
         codec ("h264"), preset ("P1" to "P7", or of this package), profile ("baseline", "main", "high"), constqp (one
         quantiser or those of I, P and B pictures), rc ("constqp", "cbr", "vbr"), bitrate, maxbitrate and vbvbufsize

@@ -295,7 +295,7 @@ void FrameArray::set_ycbcr(const Dimensions& d, bool nv12) {
     first_.format = PixelFormat::nv12, first_.pitch[1] = pitch;
     return;
   }
-  // The planes of I420 lie one behind the other, so their rows are half a row of the array.
+  // The planes of I420 lie one after another, so their rows are half a row of the array.
   if (pitch != d.w.size) refuse("frames of i420 must be contiguous");
   first_.format = PixelFormat::i420;
   first_.pitch[1] = first_.pitch[2] = pitch / 2;
