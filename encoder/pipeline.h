@@ -83,8 +83,8 @@ class Pipeline {
   std::vector<std::unique_ptr<PacedStream>> streams_;   // [PictureParams::stream]
   std::size_t ahead_ = 0;                               // pictures that wait for others, in all streams
   std::deque<std::unique_ptr<PacedPicture>> pictures_;  // those that do not, and were not collected
-  std::size_t settled_ = 0;                             // the first so many of them are settled
-  std::size_t planned_ = 0;                             // the first so many of them are planned
+  std::size_t settled_ = 0;                             // how many of them, from the first on, are settled
+  std::size_t planned_ = 0;                             // how many of them, from the first on, are planned
   // Pictures to be coded again, for which others wait, and then those that were planned.
   std::deque<PacedPicture*> to_code_;
   std::deque<PacedPicture*> in_backend_;

@@ -19,8 +19,8 @@ struct ProgressState {
 // Returns text such as "[ 42.0%] 420/1000 frames, 31.25 fps, 8123.4 kb/s, eta 0:00:18".
 std::string progress_text(const ProgressState& state);
 
-// Returns as many of the text's parts, which commas separate, as fit into so many columns; of the first part,
-// what fits.
+// Returns as many of the text's parts, which commas separate, as fit into the given number of columns; of the
+// first part, what fits.
 std::string fitted(const std::string& text, std::size_t columns);
 
 class Progress {

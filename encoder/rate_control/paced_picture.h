@@ -70,7 +70,7 @@ struct PacedStream {
   std::deque<std::unique_ptr<PacedPicture>> ahead;
   std::deque<PacedPicture*> unexpected;  // by the controller, in order
   std::uint64_t submitted = 0;           // pictures
-  std::uint64_t expected = 0;            // the first so many pictures, but for those with errors
+  std::uint64_t expected = 0;            // how many pictures, from the first on, except those with errors
 
   // Adds the stream's next picture to those that wait.
   void add(std::unique_ptr<PacedPicture> picture);

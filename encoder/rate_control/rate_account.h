@@ -23,7 +23,7 @@ inline std::int64_t share_of(std::int64_t rate, Rational frame_rate, std::int64_
   return share_of(rate, 1, {frame_rate.den, frame_rate.num}, rest);
 }
 
-// A second in units of so many seconds, at least 1.
+// A second in units of `unit` seconds, at least 1.
 inline std::int64_t units_of_second(Rational unit) {
   return std::max<std::int64_t>((std::int64_t{unit.den} + unit.num / 2) / unit.num, 1);
 }

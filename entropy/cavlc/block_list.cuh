@@ -24,7 +24,7 @@ __device__ __forceinline__ std::uint32_t slots_from(const Counts& counts, std::u
   return (eight[0] >> 7) + (eight[1] << 1) + (eight[2] << 9) + (eight[3] << 17);
 }
 
-// Blocks with at least so many levels are listed before the others.
+// Blocks with at least this many levels are listed before the others.
 inline constexpr int kManyLevels = 6, kSomeLevels = 3;
 
 // Writes the entries of ListedBlock and returns how many there are. All lanes must call this.

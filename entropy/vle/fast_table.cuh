@@ -1,5 +1,5 @@
-// The code table of the fast encoder in shared memory: one word for each symbol, in so many copies that
-// every lane, or every second lane, has banks of its own and look-ups have no bank conflicts.
+// The code table of the fast encoder in shared memory: one word for each symbol, in enough copies to give
+// every lane, or every second lane, banks of its own, so that look-ups have no bank conflicts.
 //
 // A word holds the code in its uppermost bits and the length in its lowest five. A funnel shift takes its
 // distance from the lowest five bits alone, so that `append` needs no unpacking, and the sum of words has

@@ -19,7 +19,7 @@ namespace cu264::vle {
 using CodeLengths = std::array<std::uint8_t, kSymbols>;
 
 // Code lengths of at most `longest` bits, 1 to 32. Throws Error(invalid_argument) if that is too short for
-// so many symbols.
+// that many symbols.
 CodeLengths code_lengths(const Histogram& histogram, int longest);
 
 // Returns whether a decoder accepts these lengths: none is above `longest`, and every bit-string of enough
