@@ -40,7 +40,7 @@ struct Field {
 };
 
 // Fields of Config that config_options() has no option for.
-constexpr Field kFields[] = {
+const Field kFields[] = {
     {{"time-base", "N/D", "seconds of a unit of pts (0: a picture)", Group::input},
      [](Config& config, const char* name, std::string_view value) {
        config.time_base = parse_time_base(name, value);
