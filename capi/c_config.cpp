@@ -65,6 +65,8 @@ const Field kFields[] = {
 
 int32_t group_of(Group group) {
   switch (group) {
+    case Group::rate:
+      return CU264_GROUP_RATE;
     case Group::coding:
       return CU264_GROUP_CODING;
     case Group::execution:
@@ -89,8 +91,9 @@ class Options {
     }
     for (const Field& field : fields_) {
       const ConfigOption& option = field.option;
-      described_.push_back({sizeof(cu264_option), option.name, option.value, option.meaning,
-                            option.implicit_value, group_of(option.group), 0});
+      described_.push_back({sizeof(cu264_option), option.name, option.value,
+                            option.meaning != nullptr ? option.meaning : option.about, option.implicit_value,
+                            group_of(option.group), 0});
     }
   }
 

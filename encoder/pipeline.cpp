@@ -79,12 +79,12 @@ void Pipeline::release_oldest(PacedStream& stream) {
   --ahead_;
 }
 
-void Pipeline::release(std::uint32_t number, bool ends_clip) {
-  if (ahead(number) == 0) return;
-  PacedStream& stream = *streams_[number];
+void Pipeline::release(std::uint32_t stream, bool ends_clip) {
+  if (ahead(stream) == 0) return;
+  PacedStream& paced = *streams_[stream];
   // Those that a drain released earlier are planned without knowledge of the end, whenever that happens.
-  if (ends_clip) stream.controller.end();
-  while (!stream.ahead.empty()) release_oldest(stream);
+  if (ends_clip) paced.controller.end();
+  while (!paced.ahead.empty()) release_oldest(paced);
   advance();
 }
 

@@ -114,7 +114,8 @@ typedef enum cu264_option_group {
   CU264_GROUP_EXECUTION = 1,
   CU264_GROUP_INPUT = 2,
   CU264_GROUP_OUTPUT = 3,
-  CU264_GROUP_DESCRIPTION = 4 /* of the pictures */
+  CU264_GROUP_DESCRIPTION = 4, /* of the pictures */
+  CU264_GROUP_RATE = 5
 } cu264_option_group;
 
 typedef struct cu264_option {

@@ -71,7 +71,7 @@ static void test_options(void) {
     const cu264_option* const option = cu264_option_at(i);
     EXPECT(option != NULL && option->struct_size == sizeof *option);
     EXPECT(option->name[0] != 0 && option->value[0] != 0 && option->meaning[0] != 0);
-    EXPECT(option->group >= CU264_GROUP_CODING && option->group <= CU264_GROUP_DESCRIPTION);
+    EXPECT(option->group >= CU264_GROUP_CODING && option->group <= CU264_GROUP_RATE);
     qp += strcmp(option->name, "qp") == 0, time_base += strcmp(option->name, "time-base") == 0;
     EXPECT_ERROR(cu264_config_set(config, option->name, "no such value"), CU264_INVALID_ARGUMENT, "use ");
     if (option->implicit_value == NULL)
