@@ -48,6 +48,12 @@ PTX = [
      r"if (const auto other = __shfl_up_sync(0xffffffffu, \1, \2); "
      r"::cu264::emulator::lane() >= static_cast<int>(\2)) \1 += other;"),
 ]
+# Lanes of a warp may store one value to one address at once: CUDA does one of the stores (Programming Guide, "SIMT
+# Architecture"). ThreadSanitizer has to see that they are no race.
+SAME_STORES = [
+    r"(s\.dc\[4 \* by \+ bx\]) = (coefficient);",  # an idle half of a warp repeats the block of the other one
+    r"(\*s_rest) = (0);",  # codes of several lanes may end in one word
+]
 INDICES = {"threadIdx": "thread", "blockIdx": "block", "blockDim": "block_size", "gridDim": "grid_size"}
 
 
@@ -57,6 +63,8 @@ def host_code(text):
     text = launches(text)
     for ptx, host in PTX:
         text = re.sub(ptx, host, text, flags=re.S)
+    for store in SAME_STORES:
+        text = re.sub(store, r"::std::atomic_ref(\1).store(\2, ::std::memory_order_relaxed);", text)
     for word, member in INDICES.items():
         text = re.sub(rf"(?<![.\w]){word}\b", f"::cu264::emulator::here->{member}", text)
     text = re.sub(r"\b__noinline__\b", "__attribute__((noinline))", text)
