@@ -1,6 +1,6 @@
-// A function that takes turns with its caller, on a stack of its own. ThreadSanitizer sees a thread in it, for which
-// nothing is in order that order_before() and order_after() do not put in order: one turn after another means nothing
-// to it.
+// A function that takes turns with its caller, on a stack of its own. ThreadSanitizer sees a thread in it,
+// for which nothing is in order that order_before() and order_after() do not put in order: one turn after
+// another means nothing to it.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -23,8 +23,8 @@ class Fiber {
   void* sanitized_caller_ = nullptr;
 };
 
-// What a fiber or thread did before order_before(token) comes before what another one does after order_after(token),
-// if the calls come in this order.
+// What a fiber or thread did before order_before(token) comes before what another one does after
+// order_after(token), if the calls come in this order.
 void order_before(void* token);
 void order_after(void* token);
 

@@ -50,7 +50,8 @@ void kernel(Results& results, const std::string& fault) {
   // The last warp waits for what the first thread has written.
   const cuda::atomic_ref<unsigned, cuda::thread_scope_block> flag(results.flag);
   const unsigned turn = emulator::here->block.x + 1;
-  if (thread == 0) flag.store(turn, fault == "release" ? cuda::memory_order_relaxed : cuda::memory_order_release);
+  if (thread == 0)
+    flag.store(turn, fault == "release" ? cuda::memory_order_relaxed : cuda::memory_order_release);
   if (thread >= kThreads - 32) {
     while (flag.load(cuda::memory_order_acquire) != turn)
       ;

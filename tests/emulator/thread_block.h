@@ -29,8 +29,8 @@ int wait_for_block(bool predicate = false);
 // Does what PTX's barrier.sync does for that many threads.
 void wait_at_barrier(int barrier, int threads);
 
-// The values that the lanes of a warp in `mask` have passed. Every one of these lanes must call exchange(). Memory is in
-// order for them if `with_memory`: __syncwarp does that, a shuffle or a vote does not.
+// The values that the lanes of a warp in `mask` have passed. Every one of these lanes must call exchange().
+// Memory is in order for them if `with_memory`: __syncwarp does that, a shuffle or a vote does not.
 struct LaneValues {
   std::uint64_t of[32];
 };

@@ -137,16 +137,16 @@ inline void __threadfence_block() {}
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
-// One fiber runs at a time and does not yield within these functions, so plain code would do; but ThreadSanitizer has to
-// see that they are atomic. They put nothing in order, as in CUDA.
-#define CU264_ATOMIC(name, expression)                                                         \
-  template <class T>                                                                           \
-  T name(T* address, std::type_identity_t<T> value) {                                          \
-    const std::atomic_ref memory(*address);                                                    \
-    T old = memory.load(std::memory_order_relaxed);                                            \
+// One fiber runs at a time and does not yield within these functions, so plain code would do; but
+// ThreadSanitizer has to see that they are atomic. They put nothing in order, as in CUDA.
+#define CU264_ATOMIC(name, expression)                                                                \
+  template <class T>                                                                                  \
+  T name(T* address, std::type_identity_t<T> value) {                                                 \
+    const std::atomic_ref memory(*address);                                                           \
+    T old = memory.load(std::memory_order_relaxed);                                                   \
     while (!memory.compare_exchange_weak(old, static_cast<T>(expression), std::memory_order_relaxed)) \
-      ;                                                                                        \
-    return old;                                                                                \
+      ;                                                                                               \
+    return old;                                                                                       \
   }
 CU264_ATOMIC(atomicAdd, old + value)
 CU264_ATOMIC(atomicSub, old - value)
