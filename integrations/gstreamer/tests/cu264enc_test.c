@@ -552,7 +552,7 @@ static void test_errors(void) {
       {"bitrate=500 zerolatency=true rc-lookahead=5", "contradict"},
       {"zerolatency=true batch=4", "contradict"},
       {"option-string=qp=20", "set qp-const"},
-      {"option-string=aq=yes", "use auto, off, variance, steps or edges"},
+      {"option-string=aq=yes", "use auto, variance, steps, edges or off"},
       {"option-string=nonsense", "unknown option \"nonsense\""},
       {"num-slices=9", "9 slices do not fit"},
       {"bitrate=500 max-bitrate=400", "below the mean"},
