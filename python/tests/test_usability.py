@@ -113,7 +113,7 @@ def test_a_timed_bitrate_counts_durations(clip):
     assert told[8] > 3 * max(told[1:8])
     assert sizes(more=timed, durations=shown[:8] + [40]) == sizes(more=timed)  # until the next one, and 1 / fps
     assert sizes(durations=shown) == sizes() != told
-    group = cu264.StreamGroup(backend="cpu")
+    group = cu264.StreamGroup(backend="cpu", queue=16)
     stream = group.open(25, **settings, **timed)
     for picture, time, duration in zip(clip, pts, shown):
         stream.submit(picture, time, duration=duration)
@@ -125,7 +125,7 @@ def test_a_timed_bitrate_counts_durations(clip):
     with pytest.raises(ValueError, match="durations must be positive"):
         sizes(more=timed, durations=[0] * 9)
     with pytest.raises(ValueError, match="a buffer counts pictures"):
-        cu264.Encoder(25, bitrate=400_000, timed_bitrate=True, cbr=True)
+        cu264.Encoder(25, bitrate=400_000, timed_bitrate=True, cbr=True).send(clip)
     with pytest.raises(TypeError, match="timed_bitrate must be True or False"):
         cu264.Encoder(25, bitrate=400_000, timed_bitrate=1)
 
