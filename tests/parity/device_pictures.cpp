@@ -122,7 +122,8 @@ DevicePictures::DevicePictures(const SourceBatch& sources, int slices, bool reco
   batch.macroblocks = impl_->allocate<core::MacroblockRecord>(mbs);
   batch.levels = impl_->allocate<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   batch.total_coeff = impl_->allocate<std::uint8_t>(mbs * core::kTotalCoeffStride);
-  impl_->reconstruction_bytes = static_cast<std::size_t>(batch.macroblocks_per_picture()) * core::MacroblockLayout::kSamples;
+  impl_->reconstruction_bytes =
+      static_cast<std::size_t>(batch.macroblocks_per_picture()) * core::MacroblockLayout::kSamples;
   if (reconstruction) {
     batch.reconstruction = impl_->allocate<std::uint8_t>(impl_->reconstruction_bytes * batch.pictures);
   }
