@@ -88,12 +88,16 @@ class Bytes(Case):
             (["-qp", 24, "-aq-mode", "variance", "-headers_first", 1], ["--qp", 24, "--aq", "variance", "--headers", "first"]),
             (["-cu264-params", "qp=33:deblock=off:cqm=jvt"], ["--qp", 33, "--no-deblock", "--cqm", "jvt"]),
             (["-qp", 27, "-g", 250, "-bf", 3, "-forced-idr", 1, "-threads", 3], ["--qp", 27]),
-            (["-qp", 27, "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-colorspace", "bt709", "-color_range", "tv"],
-             ["--qp", 27, "--colorprim", "bt709", "--transfer", "iec61966-2-1", "--colormatrix", "bt709"]),
             (["-b:v", "700k", "-flags", "+low_delay"], ["--bitrate", 700, "--lookahead", 0]),
         ):
             with self.subTest(options=theirs):
                 self.assertEqual(self.coded(source, *theirs), self.by_command(*ours))
+
+    def test_colours_of_the_input(self):
+        """Releases of the command differ in whether they take these from options of the output."""
+        source = ["-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-colorspace", "bt709", "-color_range", "pc", *self.made()]
+        self.assertEqual(self.coded(source, "-qp", 27), self.by_command("--qp", 27, "--colorprim", "bt709", "--transfer", "iec61966-2-1",
+                                                                        "--colormatrix", "bt709", "--range", "full"))
 
     def test_real_clips(self):
         """Also what the files say of their pictures goes into the stream alike."""
@@ -128,7 +132,8 @@ class Bytes(Case):
         with open(self.path("in.yuv"), "wb") as file:
             for at in range(0, len(samples), WIDTH * HEIGHT):
                 file.write(samples[at:at + WIDTH * HEIGHT] + chroma)
-        self.assertEqual(self.coded(gray, "-qp", 27, "-color_range", "tv"), self.coded(planar, "-qp", 27, "-color_range", "tv"))
+        told = ["-color_range", "tv"]
+        self.assertEqual(self.coded([*told, *gray], "-qp", 27), self.coded([*told, *planar], "-qp", 27))
 
     def test_full_range_is_told(self):
         source = self.made()
@@ -215,7 +220,7 @@ class Errors(Case):
                 result = run(FFMPEG, "-v", "error", "-y", *source, "-c:v", "libcu264", *options, self.path("out.264"))
                 self.assertNotEqual(result.returncode, 0)
                 self.assertIn(words, result.stderr.decode())
-                self.assertLess(len(result.stderr.splitlines()), 8, result.stderr.decode())
+                self.assertLessEqual(result.stderr.count(b"[libcu264 "), 2, result.stderr.decode())
 
     def test_a_picture_that_cannot_be_small_enough(self):
         result = run(FFMPEG, "-v", "error", "-y", *self.made(pictures=3), "-c:v", "libcu264", "-cu264-params", "max-frame-bytes=60",
@@ -243,7 +248,7 @@ class SideData(Case):
         if version < 7:
             self.skipTest("this release's decoder does not read these messages")
         self.assertEqual(self.with_message(144, bytes([3, 0xe8, 1, 0x90])), PICTURES)
-        display = bytes.fromhex("33c2 86c4 1d4c 0bb8 84d0 3e80 3d13 4042") + (10000000).to_bytes(4, "big") + (50).to_bytes(4, "big")
+        display = bytes.fromhex("33c2 86c4 1d4c 0bb8 84d0 3e80 3d13 4042") + bytes.fromhex("00989680 0000c350")
         self.assertEqual(self.with_message(137, display), PICTURES)
 
 
