@@ -209,8 +209,8 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
     mark_check_->picture(data);
   }
   if (index == 0 && !cipher_message_.empty()) {
-    const auto behind = data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
-    data.insert(behind, cipher_message_.begin(), cipher_message_.end());
+    const auto after_marks = data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
+    data.insert(after_marks, cipher_message_.begin(), cipher_message_.end());
   }
   // The buffering period is the first of all SEI messages (H.264 7.4.1.2.3).
   std::vector<std::uint8_t> before = std::move(unit.hrd_messages);
