@@ -35,9 +35,9 @@ struct ConfigOption {
   const char* keyword = nullptr;         // Python's keyword argument; null: there is none
   const char* about = nullptr;           // sentences that name options by their keywords, in backticks
   Type type = Type::text;
-  double low = 0, high = 0;          // the range of numbers, in the unit of Config::set; equal: there is none
-  std::vector<std::string> choices;  // the words that are taken, without other spellings; may be empty
-  std::string initial;               // what Config() has, as Config::text gives it
+  double low = 0, high = 0;  // the range of numbers, in the unit of Config::set; equal: there is none
+  std::vector<std::string> choices = {};  // the words that are taken, without other spellings; may be empty
+  std::string initial = {};               // what Config() has, as Config::text gives it
   Change change = Change::never;
 };
 

@@ -114,7 +114,9 @@ TEST_P(SlicePackParity, EscapesEverywhere) {
     const PackedBatch wanted =
         expect_same(shape, pictures, "format " + std::to_string(static_cast<int>(format)));
     // 24 macroblocks of 384 bytes
-    if (format != PixelFormat::gray8) EXPECT_GT(wanted.pictures[0].size, 24u * 384 * 3 / 2);
+    if (format != PixelFormat::gray8) {
+      EXPECT_GT(wanted.pictures[0].size, 24u * 384 * 3 / 2);
+    }
   }
 }
 
