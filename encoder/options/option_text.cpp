@@ -93,7 +93,8 @@ std::string real_text(double value) {
 
 std::string kilobits_text(std::int64_t bits) {
   std::string text = std::to_string(bits / 1000);
-  if (const std::int64_t rest = bits % 1000; rest != 0) text += "." + std::to_string(1000 + rest).substr(1);
+  if (const std::int64_t rest = bits % 1000; rest != 0)
+    text.append(".").append(std::to_string(1000 + rest), 1);
   return text;
 }
 
@@ -104,7 +105,7 @@ std::string ratio_text(Rational value, char separator) {
 
 std::string devices_text(const std::vector<int>& devices) {
   std::string text;
-  for (const int device : devices) text += (text.empty() ? "" : ",") + std::to_string(device);
+  for (const int device : devices) text.append(text.empty() ? "" : ",").append(std::to_string(device));
   return text;
 }
 
