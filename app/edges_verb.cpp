@@ -56,6 +56,7 @@ class EdgesRun {
       one(source);
     }
     progress_.clear();
+    if (count_ == 0) return;  // interrupted: a file without a picture is none, and goes with its sink
     sink_->finish();
     if (thresholds_file_) thresholds_file_->finish(count_);
   }
