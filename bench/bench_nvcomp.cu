@@ -161,12 +161,6 @@ PeerTimes time_gdeflate(const std::vector<std::uint8_t>& bytes, int runs) {
       bytes, runs);
 }
 
-std::vector<std::uint8_t> repeated(const std::vector<std::uint8_t>& bytes, std::size_t least) {
-  std::vector<std::uint8_t> all;
-  while (all.size() < least) all.insert(all.end(), bytes.begin(), bytes.end());
-  return all;
-}
-
 void measure(const CorpusFile& file, std::size_t megabytes, int runs) {
   VleWorkload workload(file, megabytes * 1000000);
   const std::vector<BenchEncoder> encoders = bench_encoders();

@@ -69,4 +69,10 @@ std::vector<CorpusFile> read_corpora(const std::vector<std::string>& paths) {
   return files;
 }
 
+std::vector<std::uint8_t> repeated(const std::vector<std::uint8_t>& bytes, std::size_t least) {
+  std::vector<std::uint8_t> all;
+  while (all.size() < least) all.insert(all.end(), bytes.begin(), bytes.end());
+  return all;
+}
+
 }  // namespace cu264::bench
