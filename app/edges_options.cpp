@@ -49,12 +49,12 @@ void read_detector(const ParsedOptions& parsed, EdgesOptions& options) {
     params.sigma_tenths = *tenths;
   }
   if (parsed.has("candidates")) {
-    constexpr int kHighest = 25;  // the paper's MAX_HIGH
+    constexpr int kMaxLevel = 25;  // the paper's MAX_HIGH
     const std::vector<int> numbers = parse_hundredths("candidates", parsed["candidates"]);
     params.candidates = numbers;
-    if (numbers.size() == 1 && numbers[0] >= 1 && numbers[0] < kHighest) {
+    if (numbers.size() == 1 && numbers[0] >= 1 && numbers[0] < kMaxLevel) {
       params.candidates.clear();
-      for (int level = 1; level <= kHighest; level += numbers[0]) params.candidates.push_back(level);
+      for (int level = 1; level <= kMaxLevel; level += numbers[0]) params.candidates.push_back(level);
     }
   }
   if (parsed.has("partition")) {

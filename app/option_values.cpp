@@ -54,7 +54,7 @@ int parse_from_zero(const std::string& option, const std::string& value) {
 }
 
 double parse_time(const std::string& option, const std::string& value) {
-  constexpr double kMostSeconds = 1e9;
+  constexpr double kMaxSeconds = 1e9;
   const auto reject = [&] {
     return bad_value(option, value, "seconds or hours:minutes:seconds, as 12.5 or 0:01:30");
   };
@@ -69,7 +69,7 @@ double parse_time(const std::string& option, const std::string& value) {
   }
   double seconds = 0;
   const bool read = parse_whole(rest, seconds) && std::count(value.begin(), value.end(), ':') <= 2;
-  const bool in_range = seconds >= 0 && whole + seconds <= kMostSeconds;  // false for NaN
+  const bool in_range = seconds >= 0 && whole + seconds <= kMaxSeconds;  // false for NaN
   if (!read || !in_range || (rest != value && seconds >= 60)) throw reject();
   return whole + seconds;
 }

@@ -9,10 +9,10 @@
 namespace cu264::app {
 namespace {
 
-constexpr int kHighest = 5100;  // crf, times 100
+constexpr int kMaxCrf = 5100;  // crf, times 100
 // How much the logarithm of a picture's bytes falls for each hundredth of a crf: usually, at least and at
 // most.
-constexpr double kUsualSlope = 0.0012, kLeastSlope = 0.0005, kMostSlope = 0.003;
+constexpr double kDefaultSlope = 0.0012, kMinSlope = 0.0005, kMaxSlope = 0.003;
 // How far below the target the file should end, as a share of the target. With few pictures the last one
 // matters more, so they aim at the middle of the allowed range.
 double aim_below(std::size_t pictures) {
@@ -20,10 +20,10 @@ double aim_below(std::size_t pictures) {
 }
 // The measuring pass changes its crf by at most this much at once, and waits after at most this many
 // pictures.
-constexpr int kLargestStep = 600;
+constexpr int kMaxStep = 600;
 constexpr int kAlternation = 150;       // by which the crf of neighbours is above and below
 constexpr std::size_t kNeighbours = 8;  // on each side, that tell how fast sizes fall
-constexpr std::int64_t kLongestMeasure = 2048;
+constexpr std::int64_t kMaxMeasureDistance = 2048;
 // A file of fewer pictures has one crf, because there is nothing to correct by.
 constexpr std::size_t kFewPictures = 4;
 
@@ -33,7 +33,7 @@ double share_of_fast(Preset preset) {
 }
 
 int clamped(double crf) {
-  return static_cast<int>(std::clamp(std::round(crf), 0.0, double{kHighest}));
+  return static_cast<int>(std::clamp(std::round(crf), 0.0, double{kMaxCrf}));
 }
 
 std::string text(double value) {
@@ -53,7 +53,7 @@ SizePlan::SizePlan(std::int64_t target, Preset preset, double samples, std::int6
   constexpr double kBitsOfSampleAt23 = 0.6;
   if (samples <= 0 || pictures <= 0) return;
   const double bits = 8 * static_cast<double>(target) / (samples * static_cast<double>(pictures));
-  crf_ = clamped(2300 + std::log(kBitsOfSampleAt23 / bits) / kUsualSlope);
+  crf_ = clamped(2300 + std::log(kBitsOfSampleAt23 / bits) / kDefaultSlope);
 }
 
 int SizePlan::crf_of(std::size_t number) const {
@@ -65,7 +65,8 @@ bool SizePlan::waits_before(std::int64_t number) const {
   if (repeats_best_) return false;
   if (measures()) {
     const auto distance = static_cast<std::uint64_t>(number) + 2;  // 2, 6, 14, 30 .. pictures
-    return number > 0 && announced_ > 0 && (std::has_single_bit(distance) || distance % kLongestMeasure == 0);
+    return number > 0 && announced_ > 0 &&
+           (std::has_single_bit(distance) || distance % kMaxMeasureDistance == 0);
   }
   return std::binary_search(places_.begin(), places_.end(), static_cast<std::size_t>(number));
 }
@@ -84,7 +85,7 @@ double SizePlan::aim() const {
 void SizePlan::finish_measure() {
   measured_ = now_;
   const std::size_t pictures = measured_.size();
-  std::vector<double> steps(pictures, kUsualSlope);  // between a picture and the next one
+  std::vector<double> steps(pictures, kDefaultSlope);  // between a picture and the next one
   for (std::size_t n = 0; n + 1 < pictures; ++n) {
     const Coded &one = measured_[n], &next = measured_[n + 1];
     if (one.crf != next.crf && one.bytes > 0 && next.bytes > 0)
@@ -99,7 +100,7 @@ void SizePlan::finish_measure() {
                                steps.begin() + static_cast<std::ptrdiff_t>(std::max(last, first + 1)));
     const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
     std::nth_element(around.begin(), middle, around.end());
-    slopes_[n] = static_cast<float>(std::clamp(*middle, kLeastSlope, kMostSlope));
+    slopes_[n] = static_cast<float>(std::clamp(*middle, kMinSlope, kMaxSlope));
   }
 }
 
@@ -133,7 +134,7 @@ double SizePlan::expected_bytes(std::size_t first, int crf) const {
 }
 
 int SizePlan::crf_for(std::size_t first, double bytes, double error) const {
-  int above = -1, below = kHighest;
+  int above = -1, below = kMaxCrf;
   while (below - above > 1) {
     const int middle = (above + below) / 2;
     (expected_bytes(first, middle) * std::exp(error) <= bytes ? below : above) = middle;
@@ -142,7 +143,7 @@ int SizePlan::crf_for(std::size_t first, double bytes, double error) const {
 }
 
 int SizePlan::distance_to_known(std::size_t picture, int crf) const {
-  int distance = kHighest;
+  int distance = kMaxCrf;
   for (const Pass& pass : before_) {
     if (picture < pass.size()) distance = std::min(distance, std::abs(pass[picture].crf - crf));
   }
@@ -173,12 +174,12 @@ double SizePlan::error_of_pass() const {
 int SizePlan::measured_crf(std::int64_t beside) const {
   double bytes = 1;  // at crf_
   for (const Coded& one : now_)
-    bytes += static_cast<double>(one.bytes) * std::exp(kUsualSlope * (one.crf - crf_));
+    bytes += static_cast<double>(one.bytes) * std::exp(kDefaultSlope * (one.crf - crf_));
   const double files = static_cast<double>(announced_) / static_cast<double>(now_.size());
   const double wanted = std::max(static_cast<double>(target_) - static_cast<double>(beside) * files,
                                  static_cast<double>(target_) / 20);
-  const double step = std::log(bytes * share_of_fast(preset_) * files / wanted) / kUsualSlope;
-  return crf_ + static_cast<int>(std::lround(std::clamp<double>(step, -kLargestStep, kLargestStep)));
+  const double step = std::log(bytes * share_of_fast(preset_) * files / wanted) / kDefaultSlope;
+  return crf_ + static_cast<int>(std::lround(std::clamp<double>(step, -kMaxStep, kMaxStep)));
 }
 
 void SizePlan::correct(std::int64_t beside) {
@@ -191,8 +192,8 @@ void SizePlan::correct(std::int64_t beside) {
     if (2 * first <= measured_.size()) {
       centre_ = crf_;
     } else {
-      constexpr int kLargest = static_cast<int>(100 * kLargestCorrection);
-      crf_ = std::clamp(crf_, std::max(centre_ - kLargest, 0), std::min(centre_ + kLargest, kHighest));
+      constexpr int kMaxDistance = static_cast<int>(100 * kMaxCorrection);
+      crf_ = std::clamp(crf_, std::max(centre_ - kMaxDistance, 0), std::min(centre_ + kMaxDistance, kMaxCrf));
     }
   }
 }
@@ -208,8 +209,7 @@ void SizePlan::begin_pass() {
       if (place > 1 && (places_.empty() || places_.back() < place)) places_.push_back(place);
     }
   } else {
-    if (too_low_)
-      crf_ = std::clamp(crf_, std::min(*too_low_ + 1, kHighest), fits_.value_or(kHighest + 1) - 1);
+    if (too_low_) crf_ = std::clamp(crf_, std::min(*too_low_ + 1, kMaxCrf), fits_.value_or(kMaxCrf + 1) - 1);
     if (!too_low_ && fits_) crf_ = std::min(crf_, std::max(*fits_ - 1, 0));
   }
   centre_ = crf_;
@@ -232,17 +232,17 @@ bool SizePlan::take(std::int64_t bytes) {
   if (!measured) {
     const bool fits = bytes <= target_;
     if (fits && (missing() <= kTolerance || repeats_best_ || all_have(0))) return true;
-    if (!fits && (all_have(kHighest) || passes_ == kMostPasses)) {
+    if (!fits && (all_have(kMaxCrf) || passes_ == kMaxPasses)) {
       throw Error(ErrorCode::encode_failure,
                   "crf " + text(crf_ / 100.0) + " takes " + std::to_string(bytes) + " bytes, " +
                       std::to_string(bytes - target_) + " more than --target-size",
-                  all_have(kHighest) ? "no crf takes fewer: make the pictures smaller" : "give another size");
+                  all_have(kMaxCrf) ? "no crf takes fewer: make the pictures smaller" : "give another size");
     }
     if (fits && bytes > best_size_) best_ = now_, best_size_ = bytes;
-    if (fits) fits_ = std::min(fits_.value_or(kHighest), crf_);
+    if (fits) fits_ = std::min(fits_.value_or(kMaxCrf), crf_);
     if (!fits) too_low_ = std::max(too_low_.value_or(0), crf_);
     const bool between = now_.size() < kFewPictures && too_low_ && fits_ && *fits_ - *too_low_ <= 1;
-    repeats_best_ = best_size_ > 0 && (passes_ + 1 >= kMostPasses || between);
+    repeats_best_ = best_size_ > 0 && (passes_ + 1 >= kMaxPasses || between);
     if (repeats_best_ && fits && bytes == best_size_) return true;
   }
   if (measured) {

@@ -23,9 +23,9 @@ class SizePlan {
  public:
   // A file is kept if it is at most 0.5 % smaller than the target.
   static constexpr double kTolerance = 0.005;
-  static constexpr int kMostPasses = 6;
+  static constexpr int kMaxPasses = 6;
   // How far the crf of a picture in the second half may be from that at its beginning.
-  static constexpr double kLargestCorrection = 1.5;
+  static constexpr double kMaxCorrection = 1.5;
 
   // `samples`: luma samples of a picture. `pictures`: how many are expected; 0: not known.
   SizePlan(std::int64_t target, Preset preset, double samples, std::int64_t pictures);

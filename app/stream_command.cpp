@@ -96,9 +96,9 @@ std::optional<StreamCommand> parse_stream_command(const VerbHelp& help,
 }
 
 void StreamCommand::set_threads(StreamTool& tool) const {
-  constexpr int kMostThreads = 1024;
+  constexpr int kMaxThreads = 1024;
   const bool automatic = !has("threads") || text("threads") == "auto";
-  tool.set_threads(automatic ? 0 : static_cast<int>(number("threads", 1, kMostThreads)));
+  tool.set_threads(automatic ? 0 : static_cast<int>(number("threads", 1, kMaxThreads)));
 }
 
 std::vector<std::uint8_t> read_payload(const std::string& path) {

@@ -69,7 +69,7 @@ int run(const std::string& path, const std::string& size) {
   params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   const auto on_host = encoder::make_cpu_analyser(params);
   const auto on_device =
-      encoder::cuda::make_device_analyser(params, 0, encoder::cuda::MeasureInput::kMostPictures);
+      encoder::cuda::make_device_analyser(params, 0, encoder::cuda::MeasureInput::kMaxPictures);
   for (std::size_t i = 0; i < clip.frames.size(); ++i) {
     const auto device = on_device->analyse(host_frame(clip, i), nullptr);
     const auto host = on_host->analyse(host_frame(clip, i), nullptr);
@@ -80,11 +80,11 @@ int run(const std::string& path, const std::string& size) {
   std::printf("%zu frames have the same measure on both\n", clip.frames.size());
 
   const FramePool device_pool(clip, MemoryKind::device), pinned_pool(clip, MemoryKind::pinned);
-  constexpr int kMost = encoder::cuda::MeasureInput::kMostPictures;
-  const CachedMemory sums = take_device(kMost * sizeof(encoder::cuda::MeasureSums), 0);
-  const CachedMemory results = take_pinned(kMost * sizeof(core::PictureMeasure));
+  constexpr int kMax = encoder::cuda::MeasureInput::kMaxPictures;
+  const CachedMemory sums = take_device(kMax * sizeof(encoder::cuda::MeasureSums), 0);
+  const CachedMemory results = take_pinned(kMax * sizeof(core::PictureMeasure));
   auto* const d_sums = reinterpret_cast<encoder::cuda::MeasureSums*>(sums.get());
-  check_cuda(cudaMemset(d_sums, 0, kMost * sizeof *d_sums), "cudaMemset");
+  check_cuda(cudaMemset(d_sums, 0, kMax * sizeof *d_sums), "cudaMemset");
   for (const auto& [together, launches] : {std::pair{1, 1}, {1, 64}, {4, 16}, {16, 1}, {16, 16}}) {
     encoder::cuda::MeasureInput input;
     input.width = clip.width, input.height = clip.height, input.aq_strength = encoder::kStrengthOne;

@@ -20,7 +20,7 @@ Config config_of(const Clip& clip, Preset preset, int batch, int slices) {
 }
 
 Rate measure_rate(const Config& config, const FramePool& pool, bool quick) {
-  constexpr int kWarmUpRounds = 2, kRepeats = 3, kFewestRounds = 4;
+  constexpr int kWarmUpRounds = 2, kRepeats = 3, kMinRounds = 4;
   const double seconds = quick ? 0.1 : 1;
   Encoder encoder(config);
   const int batch = encoder.info().batch;
@@ -42,7 +42,7 @@ Rate measure_rate(const Config& config, const FramePool& pool, bool quick) {
     const StopWatch watch;
     int rounds = 0;
     double took = 0;
-    for (; rounds < kFewestRounds || took < seconds; took = watch.seconds(), ++rounds) receive_round();
+    for (; rounds < kMinRounds || took < seconds; took = watch.seconds(), ++rounds) receive_round();
     took = watch.seconds();
     frames += rounds * round;
     rates.push_back(rounds * round / took);

@@ -41,9 +41,9 @@ Clip read_clip(const std::string& path, const std::string& size) {
     throw std::runtime_error("'" + size + "' is not a size: give WIDTHxHEIGHT, both even, after each clip");
   }
   std::ifstream file(path, std::ios::binary);
-  constexpr std::size_t kMostFrames = 64;
+  constexpr std::size_t kMaxFrames = 64;
   std::vector<std::uint8_t> frame(clip.frame_bytes());
-  while (clip.frames.size() < kMostFrames &&
+  while (clip.frames.size() < kMaxFrames &&
          file.read(reinterpret_cast<char*>(frame.data()), static_cast<std::streamsize>(frame.size()))) {
     clip.frames.push_back(frame);
   }

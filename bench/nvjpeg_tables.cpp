@@ -35,25 +35,25 @@ class QpCurve {
 
   int nearest(double psnr) {
     const int above = last_above(psnr);
-    const int a = std::max(above, 0), b = std::min(above + 1, kLargestQp);
+    const int a = std::max(above, 0), b = std::min(above + 1, kMaxQp);
     return std::abs(at(a).psnr - psnr) <= std::abs(at(b).psnr - psnr) ? a : b;
   }
 
   // Interpolates log-linearly between two QPs. Returns nothing outside the range of QPs.
   std::optional<double> bytes_at(double psnr) {
     const int above = last_above(psnr);
-    if (above < 0 || above == kLargestQp) return {};
+    if (above < 0 || above == kMaxQp) return {};
     const Point &a = at(above), &b = at(above + 1);
     const double share = (a.psnr - psnr) / (a.psnr - b.psnr);
     return std::exp((1 - share) * std::log(a.bytes) + share * std::log(b.bytes));
   }
 
  private:
-  static constexpr int kLargestQp = 51;
+  static constexpr int kMaxQp = 51;
 
   // The largest QP whose PSNR is not below `psnr`, or -1 if there is none.
   int last_above(double psnr) {
-    int above = -1, below = kLargestQp + 1;
+    int above = -1, below = kMaxQp + 1;
     while (below - above > 1) {
       const int middle = (above + below) / 2;
       (at(middle).psnr >= psnr ? above : below) = middle;

@@ -44,7 +44,7 @@ double processor_seconds() {
 // Measured after as many pictures as fill the pipeline twice, which lets the control settle. Pictures come in
 // batches, so a round is a batch.
 Controlled measure(const Config& config, const FramePool& pool, bool quick) {
-  constexpr int kWarmUp = 1280, kRepeats = 3, kFewestRounds = 4;
+  constexpr int kWarmUp = 1280, kRepeats = 3, kMinRounds = 4;
   const double seconds = quick ? 0.3 : 1;
   Encoder encoder(config);
   const int batch = encoder.info().batch;
@@ -68,7 +68,7 @@ Controlled measure(const Config& config, const FramePool& pool, bool quick) {
     const StopWatch watch;
     int rounds = 0;
     double took = 0;
-    for (; rounds < kFewestRounds || took < seconds; took = watch.seconds(), ++rounds) receive(batch);
+    for (; rounds < kMinRounds || took < seconds; took = watch.seconds(), ++rounds) receive(batch);
     took = watch.seconds();
     rates.push_back(rounds * batch / took);
     pictures += rounds * batch;

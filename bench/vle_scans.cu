@@ -17,7 +17,7 @@ namespace cu264::bench {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr float kMostMilliseconds = 300;
+constexpr float kMaxMilliseconds = 300;
 
 template <class Scan>
 __global__ void scan_words(const std::uint32_t* d_words, std::uint64_t count, std::uint32_t* d_sums,
@@ -59,7 +59,7 @@ double time_one(int runs, const std::function<void()>& prepare, const std::funct
   check_cuda(cudaEventCreate(&end), "cudaEventCreate");
   std::vector<float> times;
   float total = 0;
-  for (int run = 0; run <= runs && total < kMostMilliseconds; ++run) {
+  for (int run = 0; run <= runs && total < kMaxMilliseconds; ++run) {
     prepare();
     check_cuda(cudaEventRecord(start), "cudaEventRecord");
     launch();

@@ -18,7 +18,7 @@
 namespace cu264::bench {
 namespace {
 
-constexpr double kMostMilliseconds = 1000;
+constexpr double kMaxMilliseconds = 1000;
 
 class DeviceBytes {
  public:
@@ -186,7 +186,7 @@ EncodeTimes VleWorkload::time(const BenchEncoder& encoder, int threads, int runs
   Event start, prepared, end;
   std::vector<double> kernel, whole;
   double total = 0;
-  for (int run = 0; run <= runs && total < kMostMilliseconds; ++run) {
+  for (int run = 0; run <= runs && total < kMaxMilliseconds; ++run) {
     start.record();
     encoder.published->prepare(call, threads);
     prepared.record();

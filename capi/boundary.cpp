@@ -9,11 +9,11 @@ namespace {
 
 // An array, because a text must be kept where there is no memory for another one, and because nothing has to
 // be destroyed when a thread ends after the library was unloaded.
-constexpr std::size_t kMostText = 2048;
-thread_local char last_error[kMostText] = "";
+constexpr std::size_t kMaxTextBytes = 2048;
+thread_local char last_error[kMaxTextBytes] = "";
 
 cu264_status report(cu264_status status, const char* text) noexcept {
-  const std::size_t length = std::min(std::strlen(text), kMostText - 1);
+  const std::size_t length = std::min(std::strlen(text), kMaxTextBytes - 1);
   std::memmove(last_error, text, length);
   last_error[length] = 0;
   return status;
@@ -52,8 +52,8 @@ void reject_null(const char* what) {
 void check_unknown_members(const unsigned char* bytes, std::size_t known, std::size_t given,
                            const char* what) {
   if (given <= known) return;
-  constexpr std::size_t kMostStruct = 65536;
-  if (given > kMostStruct) {
+  constexpr std::size_t kMaxStructSize = 65536;
+  if (given > kMaxStructSize) {
     throw Error(ErrorCode::invalid_argument, std::string(what) + ".struct_size is " + std::to_string(given),
                 "set it to sizeof(" + std::string(what) + ")");
   }

@@ -10,7 +10,7 @@ namespace cu264::capi {
 namespace {
 
 // Without these members there is no picture.
-constexpr std::size_t kLeastFrame = offsetof(cu264_frame, pts);
+constexpr std::size_t kMinFrameSize = offsetof(cu264_frame, pts);
 
 static_assert(CU264_FORMAT_I420 == static_cast<int>(PixelFormat::i420));
 static_assert(CU264_FORMAT_NV12 == static_cast<int>(PixelFormat::nv12));
@@ -44,7 +44,7 @@ Enum value_of(int32_t given, int32_t last, const char* what) {
 }  // namespace
 
 Frame frame_of(const cu264_frame* frame) {
-  const cu264_frame own = read_struct(frame, kLeastFrame, "cu264_frame");
+  const cu264_frame own = read_struct(frame, kMinFrameSize, "cu264_frame");
   Frame read;
   read.format = value_of<PixelFormat>(own.format, CU264_FORMAT_RGB_BFLOAT16, "cu264_frame.format");
   read.memory = value_of<MemoryKind>(own.memory, CU264_MEMORY_DEVICE, "cu264_frame.memory");

@@ -36,7 +36,7 @@ struct GroupSetting {
   int least, most;
 };
 
-constexpr int kMostWait = 1'000'000;  // microseconds
+constexpr int kMaxWait = 1'000'000;  // microseconds
 constexpr GroupSetting kGroupSettings[] = {
     {"backend", [](const Config& from, StreamGroupConfig& to) { to.backend = from.backend; }, nullptr, 0, 0},
     {"device", [](const Config& from, StreamGroupConfig& to) { to.devices = from.devices; }, nullptr, 0, 0},
@@ -46,7 +46,7 @@ constexpr GroupSetting kGroupSettings[] = {
      [](StreamGroupConfig& config, int value) { config.batches_in_flight = value; }, 1, 8},
     {"longest-wait", nullptr,
      [](StreamGroupConfig& config, int value) { config.longest_wait = std::chrono::microseconds(value); }, 0,
-     kMostWait},
+     kMaxWait},
     {"queue", nullptr, [](StreamGroupConfig& config, int value) { config.queue = value; }, 1, 1024},
 };
 

@@ -34,7 +34,7 @@ struct PositionCost {
 };
 
 // Stands for the CodedBlockPatternChroma that costs Intra_16x16 most.
-inline constexpr int kLongestChromaPattern = 3;
+inline constexpr int kCabacCostliestChromaPattern = 3;
 
 struct CabacCosts {
   PositionCost position[kCostPositions];  // from 16 * category on
@@ -146,7 +146,7 @@ constexpr void set_header_costs(const BinCosts& cost, CabacCosts& costs) {
         cost(kCtxPatternChroma, any) + (any ? cost(kCtxPatternChroma + 4, pattern > 1) : 0));
     costs.intra16x16_chroma[pattern] =
         static_cast<std::uint16_t>(cost(kCtxMbType + 4, any) + (any ? cost(kCtxMbType + 5, pattern > 1) : 0));
-    std::uint16_t& longest = costs.intra16x16_chroma[kLongestChromaPattern];
+    std::uint16_t& longest = costs.intra16x16_chroma[kCabacCostliestChromaPattern];
     if (longest < costs.intra16x16_chroma[pattern]) longest = costs.intra16x16_chroma[pattern];
   }
 }

@@ -79,7 +79,7 @@ struct CabacRate {
   static constexpr int kSatdWeight = 26;  // found by measurement
   static constexpr bool kWhole8x8 = true;
   static constexpr bool kHasSteps = true;
-  static constexpr int kMostChromaPattern = kLongestChromaPattern;
+  static constexpr int kCostliestChromaPattern = kCabacCostliestChromaPattern;
   bool transform_8x8_mode = false;
   const CabacCosts* costs = nullptr;
 

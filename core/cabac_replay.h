@@ -12,7 +12,7 @@
 
 namespace cu264::core {
 
-inline constexpr int kLowestState = 2 * 62, kHighestState = 2 * 62 | 1;
+inline constexpr int kMinState = 2 * 62, kMaxState = 2 * 62 | 1;
 
 // A state's place in the order.
 CU264_HD int state_order(int state) {
@@ -30,8 +30,8 @@ CU264_HD int state_after_run(int state, int run) {
 
 // The bounds of a state.
 struct StateBounds {
-  int low = kLowestState;
-  int high = kHighestState;
+  int low = kMinState;
+  int high = kMaxState;
 
   CU264_HD_MEMBER bool met() const { return low == high; }
 };

@@ -100,9 +100,9 @@ CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, in
 //   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
 //   activity(), size_rules()           the macroblock's source and what it is judged by, where it has
 //   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
-//                                      is by SATD with Rate::kMostChromaPattern, because the macroblock's
-//                                      pattern may not be known yet. The cost of some blocks may suffice.
-//                                      Abandons it also if stop.excludes(that cost of Intra_16x16)
+//                                      is by SATD with Rate::kCostliestChromaPattern, because the
+//                                      macroblock's pattern may not be known yet. The cost of some blocks may
+//                                      suffice. Abandons it also if stop.excludes(that cost of Intra_16x16)
 //   search_intra4x4(stop)              the same, but stop() may be given any cost of Intra_16x16 between what
 //                                      rank_intra16x16 finds and that; may abandon it where its cost reaches
 //                                      stop.cost_limit. Abandons it also if the cost by SATD of its first 4,

@@ -18,7 +18,7 @@ inline constexpr int kPcmBits = 9 + 7 + 8 * MacroblockLayout::kSamples;
 
 // The most bits of a header: Intra_4x4 takes 1 bit for mb_type, 64 for its modes, 5 for
 // intra_chroma_pred_mode, 11 for coded_block_pattern and up to 11 for mb_qp_delta.
-inline constexpr int kMostHeaderBits = 100;
+inline constexpr int kMaxHeaderBits = 100;
 
 // A macroblock with no more non-zero levels than this is never longer than I_PCM: a level takes at most 39
 // bits (28 for itself, 11 for its run), and each block's coeff_token at most 16.
@@ -77,7 +77,7 @@ CU264_FLOW bool pcm_is_better(Search&& search) {
   if (search.leaves_range()) return true;
   const int levels = search.count_levels();
   if (levels <= kSurelyBelowPcm) return false;
-  const int bound = kMostHeaderBits + CavlcRate{}.residual_bits_bound(levels, search.sum_of_magnitudes());
+  const int bound = kMaxHeaderBits + CavlcRate{}.residual_bits_bound(levels, search.sum_of_magnitudes());
   return bound > kPcmBits && search.macroblock_bits() > kPcmBits;
 }
 

@@ -30,7 +30,7 @@ inline constexpr int kMeasureBins = 64;
 inline constexpr int kMeasureBinsPerOctave = 4;
 inline constexpr int kMeasureFirstOctave = 8;
 inline constexpr int kStrengthOfQp0 = 1480;
-inline constexpr int kLargestWeightSteps = 30;
+inline constexpr int kMaxWeightSteps = 30;
 
 // Lists what the histograms count.
 enum Measured : int {
@@ -105,7 +105,7 @@ CU264_HD constexpr int strength_multiplier(int raster) {
   return kMultipliers.of[raster];
 }
 
-// 2^(-steps / 6) with eight fractional bits, for 0 <= steps <= kLargestWeightSteps.
+// 2^(-steps / 6) with eight fractional bits, for 0 <= steps <= kMaxWeightSteps.
 CU264_HD int strength_scale(int steps) {
   static constexpr std::uint16_t table[6] = {256, 228, 203, 181, 161, 144};
   return table[steps % 6] >> (steps / 6);
@@ -122,8 +122,8 @@ CU264_HD int strength_of(int coefficient, int raster, int scale, int extra_shift
 // QPs where those bits cost less than Intra_4x4 saves over Intra_16x16. Like the quantiser's step, lambda
 // doubles every six QPs.
 CU264_HD int split_strength(int saved, int scale) {
-  constexpr int kMost = (1 << 18) - 1;
-  return (saved < 0 ? 0 : saved > kMost ? kMost : saved) * scale >> 2;
+  constexpr int kMaxSaved = (1 << 18) - 1;
+  return (saved < 0 ? 0 : saved > kMaxSaved ? kMaxSaved : saved) * scale >> 2;
 }
 
 // The bin of a strength below 2^24, or less than 0 if it is weaker than all bins.

@@ -39,7 +39,7 @@ struct CavlcRate {
   static constexpr bool kWhole8x8 = false;  // an 8x8 block is coded as four interleaved blocks
   static constexpr bool kHasSteps = false;  // whether block_steps tells what lowering each level changes
   // The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
-  static constexpr int kMostChromaPattern = 2;
+  static constexpr int kCostliestChromaPattern = 2;
   bool transform_8x8_mode = false;  // MacroblockRecord::transform_8x8_mode
 
   // ---- residual blocks; `nC` is the context that block_context() derives

@@ -60,10 +60,10 @@ CU264_HD int towards_zero(int level) {
 // its sign. Writes `count` signed levels. bits_of(masks) counts the bits of `levels` as the masks tell, with
 // kFraction fractional bits. steps_of(masks, changes) stores for each level what lowering it by one changes,
 // if kHasSteps. Ties go to the higher position.
-template <int kFraction, bool kHasSteps, int kMostLevels, class Word, class BitsOf, class StepsOf>
+template <int kFraction, bool kHasSteps, int kMaxLevels, class Word, class BitsOf, class StepsOf>
 CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, int shift, int rounds,
                           const BitsOf& bits_of, const StepsOf& steps_of, std::int16_t* levels) {
-  std::int32_t value[kMostLevels];
+  std::int32_t value[kMaxLevels];
   BasicLevelMasks<Word> masks;
   for (int k = 0; k < count; ++k) {
     const int level = quantise(scaled[k], shift, 1 << (shift - 1));
@@ -75,7 +75,7 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
 
   const auto growth_of = [](std::int64_t growth) { return growth * (1 << kFraction); };
   std::int64_t rate = kRdoqLambda * bits_of(masks);
-  int changes[kMostLevels];
+  int changes[kMaxLevels];
   for (int round = 0; round < rounds; ++round) {
     std::int64_t least = rate, least_growth = 0;
     int lowered = -1;

@@ -13,10 +13,10 @@
 
 namespace cu264::core {
 
-inline constexpr int kLeastResidualValue = -(1 << 15), kMostResidualValue = (1 << 15) - 1;
+inline constexpr int kMinResidualValue = -(1 << 15), kMaxResidualValue = (1 << 15) - 1;
 
 CU264_HD bool is_residual_value(int value) {
-  return value >= kLeastResidualValue && value <= kMostResidualValue;
+  return value >= kMinResidualValue && value <= kMaxResidualValue;
 }
 
 // A number for the templates of core/transform.h that remembers whether an intermediate sum has left the
@@ -85,7 +85,7 @@ CU264_HD bool leaves_range4x4(const std::int32_t (&coefficients)[16]) {
   RangedValue x[16];
   std::int64_t sum = 0;
   if (ranged::load(coefficients, x, sum)) return true;
-  if (sum + ranged::kRoom <= kMostResidualValue) return false;
+  if (sum + ranged::kRoom <= kMaxResidualValue) return false;
   inverse_transform4x4(x);
   return ranged::any_left(x);
 }
@@ -94,7 +94,7 @@ CU264_HD bool leaves_range8x8(const std::int32_t (&coefficients)[64]) {
   RangedValue x[64];
   std::int64_t sum = 0;
   if (ranged::load(coefficients, x, sum)) return true;
-  if (9 * sum / 4 + ranged::kRoom <= kMostResidualValue) return false;
+  if (9 * sum / 4 + ranged::kRoom <= kMaxResidualValue) return false;
   inverse_transform8x8(x);
   return ranged::any_left(x);
 }

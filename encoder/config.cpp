@@ -66,9 +66,9 @@ AdaptiveQuantisation coded_aq(const Config& config) {
 }
 
 int coded_aq_strength(const Config& config) {
-  constexpr int kUsual = 2;
+  constexpr int kDefault = 2;
   if (config.edge_guided != 0) return config.edge_guided;
-  return config.aq_strength != 0 ? config.aq_strength : kUsual;
+  return config.aq_strength != 0 ? config.aq_strength : kDefault;
 }
 
 bool controls_rate(const Config& config) {
@@ -80,7 +80,7 @@ bool codes_again(const Config& config) {
 }
 
 int coded_lookahead(const Config& config) {
-  return config.bitrate > 0 ? config.lookahead.value_or(kUsualLookahead) : 0;
+  return config.bitrate > 0 ? config.lookahead.value_or(kDefaultLookahead) : 0;
 }
 
 namespace {
@@ -115,7 +115,7 @@ void validate_rate(const Config& config) {
             "a buffer of " + std::to_string(hrd->cpb_bits) +
                 " bits holds less than one picture's share of the bitrate",
             "use at least " + std::to_string(least) + " bits");
-    const std::int64_t room = least / 8 + 2 * static_cast<std::int64_t>(kLeastFiller);
+    const std::int64_t room = least / 8 + 2 * static_cast<std::int64_t>(kMinFillerBytes);
     require(!config.cbr || config.max_frame_bytes == 0 || config.max_frame_bytes >= room,
             "pictures of max-frame-bytes do not fill the constant bitrate",
             "use at least " + std::to_string(room));

@@ -9,9 +9,9 @@ inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBatch = 1024;
 inline constexpr int kMaxDevices = 64;
 // Config::bitrate, max_bitrate and buffer_bits must not exceed this. It lies far beyond level 6.2.
-inline constexpr std::int64_t kMostBits = 60'000'000'000;
+inline constexpr std::int64_t kMaxBits = 60'000'000'000;
 // Config::max_frame_bytes and frame_bytes must not exceed this.
-inline constexpr std::int64_t kMostFrameBytes = 1 << 30;
+inline constexpr std::int64_t kMaxFrameBytes = 1 << 30;
 // Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
 inline constexpr int kChromaOfRgb = 1;
 

@@ -69,10 +69,10 @@ void check_frame(const Frame& frame, const Config& config, std::optional<PixelFo
     throw Error(ErrorCode::invalid_argument, name + " lasts " + std::to_string(frame.duration) + " units",
                 "set Frame::duration to what is positive, or to 0");
   }
-  if (frame.added_bytes < 0 || frame.added_bytes > kMostFrameBytes) {
+  if (frame.added_bytes < 0 || frame.added_bytes > kMaxFrameBytes) {
     throw Error(ErrorCode::invalid_argument,
                 name + " has " + std::to_string(frame.added_bytes) + " added bytes",
-                "set Frame::added_bytes to 0.." + std::to_string(kMostFrameBytes));
+                "set Frame::added_bytes to 0.." + std::to_string(kMaxFrameBytes));
   }
   check_format(frame, format, name);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {

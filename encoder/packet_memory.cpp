@@ -17,7 +17,7 @@ PacketBytes PacketMemory::take(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     const auto fits = kept_.lower_bound(bytes);
-    if (fits != kept_.end() && fits->first <= kMostSpare * bytes) {
+    if (fits != kept_.end() && fits->first <= kMaxSpareFactor * bytes) {
       buffer = remove(fits);
     } else if (fits != kept_.begin()) {
       buffer = remove(std::prev(fits));  // is too small, and a larger one takes its place
@@ -37,7 +37,7 @@ void PacketMemory::give(std::vector<std::uint8_t>&& buffer) noexcept {
   own.clear();
   const std::size_t bytes = own.capacity();
   const std::lock_guard lock(mutex_);
-  while (kept_bytes_ + bytes > kMostBytes) {
+  while (kept_bytes_ + bytes > kMaxBytes) {
     if (kept_.empty() || std::prev(kept_.end())->first <= bytes) return;
     remove(std::prev(kept_.end()));
   }

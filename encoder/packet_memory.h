@@ -17,10 +17,10 @@ namespace cu264::encoder {
 // memory but its own. Any number of threads may call it. A std::shared_ptr must own it.
 class PacketMemory : public std::enable_shared_from_this<PacketMemory> {
  public:
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   // A small packet that the caller keeps shall not keep the memory of a large one: no buffer has more than so
   // many times the room that is asked for.
-  static constexpr std::size_t kMostSpare = 4;
+  static constexpr std::size_t kMaxSpareFactor = 4;
 
   // Returns an empty buffer with room for `bytes` bytes. Its memory comes back when it is destroyed.
   PacketBytes take(std::size_t bytes);
@@ -28,7 +28,7 @@ class PacketMemory : public std::enable_shared_from_this<PacketMemory> {
  private:
   friend class cu264::PacketBytes;
 
-  // Keeps a buffer for take(). Where more than kMostBytes would be kept, it frees the largest.
+  // Keeps a buffer for take(). Where more than kMaxBytes would be kept, it frees the largest.
   void give(std::vector<std::uint8_t>&& buffer) noexcept;
 
   using Kept = std::multimap<std::size_t, std::vector<std::uint8_t>>;  // by capacity

@@ -44,7 +44,7 @@ constexpr NamedList kLists[] = {
     {"INTER8X8_LUMA", 64, none, none},     {"INTER8X8_CHROMA", 64, none, none},
     {"INTER8X8_CHROMAU", 64, none, none},  {"INTER8X8_CHROMAV", 64, none, none},
 };
-constexpr std::size_t kLargestList = 64;
+constexpr std::size_t kMaxListSize = 64;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -100,10 +100,10 @@ class ListParser {
 
   // A word as an error shows it.
   static std::string shown(std::string_view word) {
-    constexpr std::size_t kMost = 32;
+    constexpr std::size_t kMaxWordLength = 32;
     if (word.size() == 1 && (word[0] < ' ' || word[0] > '~')) return "an unprintable character";
     std::string text = "\"";
-    text.append(word.substr(0, kMost)).append(word.size() > kMost ? "...\"" : "\"");
+    text.append(word.substr(0, kMaxWordLength)).append(word.size() > kMaxWordLength ? "...\"" : "\"");
     return text;
   }
 
@@ -123,7 +123,7 @@ class ListParser {
     skip_space();
     if (rest_.empty() || take_word() != "=")
       refuse("no = follows " + std::string(name), "write NAME = and its numbers");
-    std::uint8_t weights[kLargestList];
+    std::uint8_t weights[kMaxListSize];
     for (std::size_t i = 0; i < list->size; ++i) weights[i] = parse_weight(*list, i, line);
     for (std::uint8_t* const to : {list->first(lists_), list->second(lists_)}) {
       if (to != nullptr) std::copy_n(weights, list->size, to);

@@ -29,10 +29,10 @@ EncoderInfo info_of(const Config& config) {
   info.height = coded_side(config.height);
   info.level_idc = level.level_idc;
   info.level_bit_rate = level.bit_rate;
-  if (config.scaling_lists.luma4x4[0] > kLargestCommonDcWeight) {
+  if (config.scaling_lists.luma4x4[0] > kMaxCommonDcWeight) {
     info.warnings.push_back("FFmpeg on x86 decodes a luma DC weight of " +
                             std::to_string(config.scaling_lists.luma4x4[0]) + " with small errors; up to " +
-                            std::to_string(kLargestCommonDcWeight) + " it is exact");
+                            std::to_string(kMaxCommonDcWeight) + " it is exact");
   }
   if (info.width != config.width) info.warnings.push_back(widened("width", config.width));
   if (info.height != config.height) info.warnings.push_back(widened("height", config.height));

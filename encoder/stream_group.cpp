@@ -16,15 +16,15 @@ using encoder::GroupStream, encoder::Lane, encoder::Notifier, encoder::StreamPar
 
 namespace {
 
-constexpr int kMostInFlight = 8, kLongestQueue = 1024;
+constexpr int kMaxInFlight = 8, kMaxQueue = 1024;
 
 void validate(const StreamGroupConfig& config) {
   const auto require = [](bool condition, const std::string& cause, const std::string& remedy) {
     if (!condition) throw Error(ErrorCode::invalid_argument, cause, remedy);
   };
-  require(config.batches_in_flight >= 1 && config.batches_in_flight <= kMostInFlight,
+  require(config.batches_in_flight >= 1 && config.batches_in_flight <= kMaxInFlight,
           std::to_string(config.batches_in_flight) + " batches in flight are out of range", "use 1 to 8");
-  require(config.queue >= 1 && config.queue <= kLongestQueue,
+  require(config.queue >= 1 && config.queue <= kMaxQueue,
           "a queue of " + std::to_string(config.queue) + " pictures is out of range", "use 1 to 1024");
   require(config.longest_wait.count() >= 0, "the longest wait is negative", "use 0 to wait for nobody");
   Config execution;

@@ -60,7 +60,7 @@ void AvOptions::set(const char* name, const std::string& value) {
 }
 
 void set_up_av() {
-  av_max_alloc(kLargestAvAllocation);
+  av_max_alloc(kMaxAvAllocation);
   av_log_set_level(AV_LOG_ERROR);
   av_log_set_callback(keep_complaint);
 }

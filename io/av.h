@@ -55,7 +55,7 @@ class AvOptions {
 
 // No single allocation of libav is larger. A file of a few hundred bytes can ask its demuxers for gigabytes;
 // the largest pictures that the encoder takes need half as much with 16 bits a component.
-inline constexpr std::size_t kLargestAvAllocation = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxAvAllocation = std::size_t{1} << 30;
 
 // Limits libav's allocations in this process, and keeps it from writing to stderr: its last message becomes
 // part of the next av_error instead.

@@ -36,8 +36,8 @@ AvIo make_output_io(OutputFile& file) {
 }
 
 int packet_size(std::size_t bytes) {
-  constexpr std::size_t kMost = std::numeric_limits<int>::max() - AV_INPUT_BUFFER_PADDING_SIZE;
-  if (bytes <= kMost) return static_cast<int>(bytes);
+  constexpr std::size_t kMax = std::numeric_limits<int>::max() - AV_INPUT_BUFFER_PADDING_SIZE;
+  if (bytes <= kMax) return static_cast<int>(bytes);
   throw Error(ErrorCode::bad_input, "an access unit of " + std::to_string(bytes) + " bytes fits no packet",
               "write a bare stream (.264)");
 }

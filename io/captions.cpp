@@ -11,14 +11,14 @@ namespace cu264::io {
 namespace {
 
 constexpr std::size_t kTriple = 3;
-constexpr std::size_t kMostTriples = 31;  // cc_count has five bits
+constexpr std::size_t kMaxTriples = 31;  // cc_count has five bits
 
 // Calls `message` with the payload of each. It is user_data_registered_itu_t_t35() of ATSC A/53 part
 // 4, 6.2.3; its tables 6.7 to 6.9 name what it holds. Decoders join the messages of an access unit.
 template <class Message>
 void each_message(std::span<const std::uint8_t> captions, const Message& message) {
   for (std::span<const std::uint8_t> rest = captions; !rest.empty();) {
-    const std::span<const std::uint8_t> part = rest.first(std::min(rest.size(), kMostTriples * kTriple));
+    const std::span<const std::uint8_t> part = rest.first(std::min(rest.size(), kMaxTriples * kTriple));
     std::vector<std::uint8_t> payload{
         0xb5,                 // itu_t_t35_country_code: United States
         0x00, 0x31,           // itu_t_t35_provider_code: ATSC

@@ -18,7 +18,7 @@
 namespace cu264::io {
 namespace {
 
-constexpr int kMostLinks = 40;  // as Linux follows
+constexpr int kMaxLinks = 40;  // as Linux follows
 
 // remove_temporaries() may read these names at any moment, so nothing here is ever allocated or freed.
 struct TemporaryName {
@@ -107,7 +107,7 @@ std::filesystem::path place_of(std::filesystem::path path) {
   const std::filesystem::path whole = std::filesystem::absolute(path, error);  // also after another chdir
   if (!error) path = whole;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
-    if (links == kMostLinks) return {};
+    if (links == kMaxLinks) return {};
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
     if (error) return {};
     path = path.parent_path() / target;  // an absolute target replaces the folder
@@ -130,7 +130,7 @@ OutputFile::OutputFile(const std::string& path)
   const auto refuse = [&](int error, const std::string& why, const std::string& remedy = {}) {
     throw OutputError(name_ + ": cannot write: " + why, remedy, error);
   };
-  int links_left = kMostLinks;
+  int links_left = kMaxLinks;
   if (const auto link = path == "-" ? std::filesystem::path() : planted_link(path, links_left); !link.empty())
     refuse(EACCES, "the link " + link.string() + " belongs to another user, in a folder where all may write",
            "remove the link, or name another output");

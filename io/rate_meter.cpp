@@ -10,7 +10,7 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-constexpr std::size_t kMostReordered = 16;  // pictures that H.264 and HEVC may hold back
+constexpr std::size_t kMaxReordered = 16;  // pictures that H.264 and HEVC may hold back
 
 }  // namespace
 
@@ -52,7 +52,7 @@ bool RateMeter::keeps_told_rate(bool ended) const {
   if (bare_) return !repeats_;
   std::vector<std::int64_t> sorted = times_;
   std::sort(sorted.begin(), sorted.end());
-  if (!ended) sorted.resize(sorted.size() - std::min(sorted.size(), kMostReordered));
+  if (!ended) sorted.resize(sorted.size() - std::min(sorted.size(), kMaxReordered));
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     const std::int64_t expected =
         sorted[0] + av_rescale_q(static_cast<std::int64_t>(i), av_inv_q(told_), time_base_);
@@ -62,14 +62,14 @@ bool RateMeter::keeps_told_rate(bool ended) const {
 }
 
 std::optional<AVRational> RateMeter::mean() const {
-  constexpr std::int64_t kLargestTerm = 1'000'000;  // which the headers of a stream can say twice
+  constexpr std::int64_t kMaxTerm = 1'000'000;  // which the headers of a stream can say twice
   if (times_.size() < 2) return std::nullopt;
   const auto [first, last] = std::minmax_element(times_.begin(), times_.end());
   const std::int64_t halves = bare_ ? halves_ : 2 * static_cast<std::int64_t>(times_.size() - 1);
   const std::int64_t ticks = bare_ ? end_ : *last - *first;
   if (ticks <= 0) return std::nullopt;
   AVRational mean;
-  av_reduce(&mean.num, &mean.den, halves * time_base_.den, 2 * ticks * time_base_.num, kLargestTerm);
+  av_reduce(&mean.num, &mean.den, halves * time_base_.den, 2 * ticks * time_base_.num, kMaxTerm);
   return mean.num > 0 && mean.den > 0 ? std::optional(mean) : std::nullopt;
 }
 

@@ -31,14 +31,14 @@ bool is_sensible(AVRational rate) {
 }
 
 // How many pictures filters may make of one, or between two: more than four hours of them at 60 a second.
-constexpr std::int64_t kMostRepeats = 1000000;
+constexpr std::int64_t kMaxRepeats = 1000000;
 
 bool is_hdr(int transfer) {
   return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67 ||
          transfer == AVCOL_TRC_UNSPECIFIED;
 }
 
-constexpr std::int64_t kMostBytesAhead = 64 << 20;
+constexpr std::int64_t kMaxBytesAhead = 64 << 20;
 
 bool differ_little(AVRational a, AVRational b, double by) {
   return std::abs(av_q2d(a) / av_q2d(b) - 1) < by;
@@ -132,7 +132,7 @@ bool Reader::measure_rate(RateMeter& meter) {
     frames_.packets().look_ahead([&](const AVPacket& packet) {
       bytes += packet.size;
       if (packet.stream_index == stream_->index) meter.add(packet);
-      return bytes < kMostBytesAhead && meter.wants_more(!file);
+      return bytes < kMaxBytesAhead && meter.wants_more(!file);
     });
     if (const bool kept = meter.keeps_told_rate(false); kept || !file) return kept;
   }
@@ -330,9 +330,9 @@ bool Reader::next_frame(AVFrame& frame) {
 
 // A file of a few bytes can tell times that are centuries apart.
 void Reader::check_gap(double pictures) const {
-  if (pictures <= static_cast<double>(kMostRepeats)) return;
+  if (pictures <= static_cast<double>(kMaxRepeats)) return;
   throw Error(ErrorCode::bad_input,
-              name_ + ": --vf makes more than " + std::to_string(kMostRepeats) +
+              name_ + ": --vf makes more than " + std::to_string(kMaxRepeats) +
                   " pictures of what lies between two pictures, after frame " + std::to_string(pictures_),
               "--duration ends before such a gap, --seek begins after it");
 }
@@ -410,10 +410,10 @@ bool Reader::next_source(AVFrame& frame) {
 
 // A stream tells the shape of its samples by two numbers of 16 bits.
 void Reader::check_ratio(AVRational ratio) const {
-  constexpr int kMost = 65535;
+  constexpr int kMaxTerm = 65535;
   if (ratio.num <= 0 || ratio.den <= 0) return;
   AVRational reduced{0, 1};
-  if (av_reduce(&reduced.num, &reduced.den, ratio.num, ratio.den, kMost) != 0) return;
+  if (av_reduce(&reduced.num, &reduced.den, ratio.num, ratio.den, kMaxTerm) != 0) return;
   throw Error(ErrorCode::bad_input,
               name_ + ": tells samples of the shape " + std::to_string(ratio.num) + ":" +
                   std::to_string(ratio.den) + ", which no H.264 stream can",

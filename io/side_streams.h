@@ -17,9 +17,9 @@ class SideStreams {
  public:
   // All packets that wait for their pictures take no more memory than this. Containers interleave within a
   // second or so; a file can say that hours of other packets come first.
-  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 
-  explicit SideStreams(const std::vector<const AVStream*>& streams, std::size_t most_bytes = kMostBytes)
+  explicit SideStreams(const std::vector<const AVStream*>& streams, std::size_t most_bytes = kMaxBytes)
       : most_bytes_(most_bytes) {
     keep(streams);
   }

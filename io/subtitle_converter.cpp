@@ -13,7 +13,7 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-constexpr std::size_t kLargestText = std::size_t{1} << 20;
+constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
 constexpr AVRational kMilliseconds{1, 1000};
 
 // A decoded subtitle, which owns its texts.
@@ -44,7 +44,7 @@ bool SubtitleConverter::can_convert(const AVStream& from, AVCodecID to) {
 }
 
 SubtitleConverter::SubtitleConverter(const AVStream& from, AVCodecID to, std::string file)
-    : file_(std::move(file)), time_base_(from.time_base), buffer_(kLargestText) {
+    : file_(std::move(file)), time_base_(from.time_base), buffer_(kMaxTextBytes) {
   const AVCodec* const decoder = avcodec_find_decoder(from.codecpar->codec_id);
   decoder_.reset(avcodec_alloc_context3(decoder));
   int result = decoder_ ? avcodec_parameters_to_context(decoder_.get(), from.codecpar) : AVERROR(ENOMEM);

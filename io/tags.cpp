@@ -103,7 +103,7 @@ void copy_chapters(AVFormatContext& to, const AVFormatContext& from, std::int64_
     const std::int64_t offset = av_rescale_q(begin, AV_TIME_BASE_Q, chapter.time_base);
     const std::int64_t end =
         length == AV_NOPTS_VALUE ? INT64_MAX : av_rescale_q(length, AV_TIME_BASE_Q, chapter.time_base);
-    if (!is_possible_time(chapter.start, chapter.time_base) || !is_between(offset, kMostTicks)) continue;
+    if (!is_possible_time(chapter.start, chapter.time_base) || !is_between(offset, kMaxTicks)) continue;
     // The end may be unknown.
     const std::int64_t chapter_end =
         is_possible_time(chapter.end, chapter.time_base) ? chapter.end : chapter.start;

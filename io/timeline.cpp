@@ -9,9 +9,9 @@ namespace cu264::io {
 namespace {
 
 // A difference beyond this is a jump, as in ffmpeg; below it, it is a gap in the recording.
-constexpr std::int64_t kLargestGap = 10 * AV_TIME_BASE;
+constexpr std::int64_t kMaxGap = 10 * AV_TIME_BASE;
 // Time that runs back by more than this is a jump too.
-constexpr std::int64_t kLargestStepBack = AV_TIME_BASE / 10;
+constexpr std::int64_t kMaxStepBack = AV_TIME_BASE / 10;
 
 void move(AVPacket& packet, std::int64_t by, AVRational time_base) {
   const std::int64_t ticks = av_rescale_q(by, AV_TIME_BASE_Q, time_base);
@@ -52,9 +52,9 @@ void Timeline::apply(AVPacket& packet, const AVStream& stream) {
 
 bool Timeline::is_jump(std::int64_t now, const Position* position) const {
   if (position) {
-    return std::llabs(now - position->next) > kLargestGap || now + kLargestStepBack < position->last;
+    return std::llabs(now - position->next) > kMaxGap || now + kMaxStepBack < position->last;
   }
-  return last_ != AV_NOPTS_VALUE && std::llabs(now - last_) > kLargestGap;
+  return last_ != AV_NOPTS_VALUE && std::llabs(now - last_) > kMaxGap;
 }
 
 }  // namespace cu264::io

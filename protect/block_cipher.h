@@ -38,7 +38,7 @@ class BlockCipher : public MacroblockVisitor {
   std::uint32_t picture_ = 0;
   int first_mb_ = 0, mb_width_ = 1;
   KeyLayout layout_;
-  AesBlock keystream_[kMostKeyBlocks + 1];  // first for the levels, then for the modes
+  AesBlock keystream_[kMaxKeyBlocks + 1];  // first for the levels, then for the modes
   const AesBlock* mode_key_ = keystream_;
   std::uint64_t encrypted_bits_ = 0;
 };

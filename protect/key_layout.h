@@ -32,7 +32,7 @@ struct KeyLayout {
   CU264_HD_MEMBER int aes_blocks() const { return (units_before(core::kBlocksPerMacroblock) + 7) / 8; }
 };
 
-inline constexpr int kMostKeyBlocks = (core::kBlocksPerMacroblock * 5 + 7) / 8;
+inline constexpr int kMaxKeyBlocks = (core::kBlocksPerMacroblock * 5 + 7) / 8;
 
 struct BlockKey {
   std::uint32_t signs = 0;   // bit i belongs to the level that is coded as number i

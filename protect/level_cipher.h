@@ -65,7 +65,7 @@ CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_
   for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
     if ((nonzero >> slot & 1) != 0) layout.add(slot, total_coeff[slot]);
   }
-  AesBlock key[kMostKeyBlocks];
+  AesBlock key[kMaxKeyBlocks];
   keystream(key, layout.aes_blocks());
   const auto word = [&key](int i) { return key[i / 4].words[i % 4]; };
   for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {

@@ -36,12 +36,12 @@ class SignCipher : public SignFlips {
   }
 
  private:
-  static constexpr int kMostBlocks = 3;  // a macroblock has at most 384 levels
+  static constexpr int kMaxBlocks = 3;  // a macroblock has at most 384 levels
 
   const StreamKeys& keys_;
   std::uint32_t picture_ = 0, macroblock_ = 0;
   std::uint32_t used_ = 0, made_ = 0;  // bits, AES blocks
-  AesBlock blocks_[kMostBlocks] = {};
+  AesBlock blocks_[kMaxBlocks] = {};
 };
 
 }  // namespace cu264::protect

@@ -34,7 +34,7 @@ inline constexpr int kMain = 77;
 inline constexpr int kHigh = 100;
 
 // Finds the pictures from the stream alone and stops at the first error. `vectors`: whether libavcodec uses
-// its code for vector instructions, which is wrong where kLargestCommonDcWeight is exceeded
+// its code for vector instructions, which is wrong where kMaxCommonDcWeight is exceeded
 // (cu264/scaling_lists.h).
 DecodedStream decode_annexb(std::span<const std::uint8_t> bytes, bool vectors = true);
 

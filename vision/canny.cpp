@@ -18,8 +18,8 @@ namespace {
 
 CandidateSet candidate_set(const std::vector<int>& levels) {
   const auto count = static_cast<int>(levels.size());
-  if (count < 2 || count > kMostCandidates) {
-    reject(std::to_string(count) + " candidate thresholds", "give 2 to " + std::to_string(kMostCandidates));
+  if (count < 2 || count > kMaxCandidates) {
+    reject(std::to_string(count) + " candidate thresholds", "give 2 to " + std::to_string(kMaxCandidates));
   }
   CandidateSet set;
   set.count = count;
@@ -45,9 +45,9 @@ CannyParams canny_params(const canny::Params& params) {
   if (params.sigma_tenths < 1 || params.sigma_tenths > kSigmaSteps) {
     reject("sigma of " + std::to_string(params.sigma_tenths) + " tenths", "use 1 to 20, for 0.1 to 2.0");
   }
-  constexpr int kHighestFloor = kLargestMagnitude / kSmoothedOne;
-  if (params.noise_floor < 0 || params.noise_floor > kHighestFloor) {
-    reject("noise floor " + std::to_string(params.noise_floor), "use 0 to " + std::to_string(kHighestFloor));
+  constexpr int kMaxFloor = kMaxMagnitude / kSmoothedOne;
+  if (params.noise_floor < 0 || params.noise_floor > kMaxFloor) {
+    reject("noise floor " + std::to_string(params.noise_floor), "use 0 to " + std::to_string(kMaxFloor));
   }
   out.sigma_tenths = params.sigma_tenths;
   out.noise_floor = params.noise_floor * kSmoothedOne;

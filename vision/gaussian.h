@@ -11,7 +11,7 @@
 namespace cu264::vision {
 
 inline constexpr int kSigmaSteps = 20;  // sigma 0.1, 0.2 .. 2.0, named by its tenths
-inline constexpr int kLargestRadius = 6;
+inline constexpr int kMaxRadius = 6;
 inline constexpr int kSmoothedOne = 16;  // a grey level in Q4
 
 // ceil(3 sigma)
@@ -19,11 +19,11 @@ CU264_HD int gaussian_radius(int sigma_tenths) {
   return (3 * sigma_tenths + 9) / 10;
 }
 
-// The tap at `distance` 0 .. kLargestRadius from the centre, in Q14; zero beyond the radius. Taps are rounded
+// The tap at `distance` 0 .. kMaxRadius from the centre, in Q14; zero beyond the radius. Taps are rounded
 // to nearest, but for the centre, which makes the whole filter sum to 16384.
 CU264_HD int gaussian_tap(int sigma_tenths, int distance) {
   // clang-format off
-  static constexpr std::int16_t kTaps[kSigmaSteps][kLargestRadius + 1] = {
+  static constexpr std::int16_t kTaps[kSigmaSteps][kMaxRadius + 1] = {
       {16384,    0,    0,    0,   0,   0,  0},  // 0.1
       {16384,    0,    0,    0,   0,   0,  0},  // 0.2
       {16258,   63,    0,    0,   0,   0,  0},  // 0.3

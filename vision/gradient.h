@@ -11,7 +11,7 @@
 
 namespace cu264::vision {
 
-inline constexpr int kLargestMagnitude = 5769;
+inline constexpr int kMaxMagnitude = 5769;
 
 // True for a pixel with all eight neighbours inside the picture. Others have dx = dy = 0.
 CU264_HD bool has_gradient(int x, int y, int width, int height) {

@@ -11,7 +11,7 @@
 namespace cu264::vision {
 
 inline constexpr int kTopLevel = 100;
-inline constexpr int kMostCandidates = 32;  // so that a set of thresholds is a 32-bit mask
+inline constexpr int kMaxCandidates = 32;  // so that a set of thresholds is a 32-bit mask
 
 // G of a pixel that is a maximum: floor(100 * magnitude / largest), where `largest` is the largest magnitude
 // of the picture, not of the sub-image. All other pixels have level 0.
@@ -21,8 +21,8 @@ CU264_HD int level_of(int magnitude, int largest) {
 
 // The candidate thresholds. The candidate pairs C are all their pairs (low, high) with low < high.
 struct CandidateSet {
-  int count = 0;                             // 2 .. kMostCandidates
-  std::uint8_t level[kMostCandidates] = {};  // rising, 1 .. kTopLevel
+  int count = 0;                            // 2 .. kMaxCandidates
+  std::uint8_t level[kMaxCandidates] = {};  // rising, 1 .. kTopLevel
   // rank[v] is n(v), the number of candidates <= v.
   std::uint8_t rank[kTopLevel + 1] = {};
 };

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kGranularity = 2 * kMiB;  // the driver's own for large pieces
 constexpr std::size_t kSmallGranularity = 64 << 10;
-constexpr std::size_t kMostPinned = 512 * kMiB;
-constexpr std::size_t kMostOnDevice = 8192 * kMiB;  // and at most a quarter of the device's memory
+constexpr std::size_t kMaxPinnedBytes = 512 * kMiB;
+constexpr std::size_t kMaxDeviceBytes = 8192 * kMiB;  // and at most a quarter of the device's memory
 
 struct Piece {
   std::uint8_t* memory = nullptr;
@@ -113,14 +113,14 @@ class Cache {
 
   Shelf& shelf_of(int device) {
     const auto [at, added] = shelves_.try_emplace(device);
-    if (added) at->second.bound = device == kPinnedMemory ? kMostPinned : bound_of_current_device();
+    if (added) at->second.bound = device == kPinnedMemory ? kMaxPinnedBytes : bound_of_current_device();
     return at->second;
   }
 
   static std::size_t bound_of_current_device() {
     std::size_t free = 0, total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) cudaGetLastError();
-    return std::min(kMostOnDevice, total / 4);
+    return std::min(kMaxDeviceBytes, total / 4);
   }
 
   static std::uint8_t* allocate(std::size_t bytes, int device) {

@@ -23,10 +23,10 @@ namespace cu264::encoder {
 // none: offsets are zero, except in rows whose QP is raised (core::PictureParams::raised_rows).
 enum class AqMode : std::uint8_t { none, edges, variance, steps };
 
-inline constexpr int kStrengthOne = 256;                   // Q8
-inline constexpr int kLargestStrength = 3 * kStrengthOne;  // strength 0 .. 3
-inline constexpr int kLargestOffset = 12;                  // offsets are -12 .. 12
-inline constexpr int kNoPrevious = 127;                    // stands for a previous offset where there is none
+inline constexpr int kStrengthOne = 256;               // Q8
+inline constexpr int kMaxStrength = 3 * kStrengthOne;  // strength 0 .. 3
+inline constexpr int kMaxOffset = 12;                  // offsets are -12 .. 12
+inline constexpr int kNoPrevious = 127;                // stands for a previous offset where there is none
 inline constexpr int kHysteresis =
     3 * kStrengthOne / 4;  // how far the target may move before the offset follows
 inline constexpr int kMacroblockSide = 16;
@@ -79,10 +79,10 @@ CU264_HD int mean_weight(std::int64_t sum, int count) {
   return static_cast<int>((sum + static_cast<std::int64_t>(count) * kLift) / count) - kLift;
 }
 
-// The offset that the weight asks for, in Q8. strength: 0 .. kLargestStrength.
+// The offset that the weight asks for, in Q8. strength: 0 .. kMaxStrength.
 CU264_HD int offset_target(int weight, int mean, int strength) {
   const int target = (weight - mean) * strength / kStrengthOne;
-  const int most = kLargestOffset * kStrengthOne;
+  const int most = kMaxOffset * kStrengthOne;
   return target < -most ? -most : target > most ? most : target;
 }
 
@@ -91,7 +91,7 @@ CU264_HD int offset_target(int weight, int mean, int strength) {
 CU264_HD int settled_offset(int target, int previous) {
   const int moved = target - previous * kStrengthOne;
   if (previous != kNoPrevious && moved <= kHysteresis && moved >= -kHysteresis) return previous;
-  return (target + kLargestOffset * kStrengthOne + kStrengthOne / 2) / kStrengthOne - kLargestOffset;
+  return (target + kMaxOffset * kStrengthOne + kStrengthOne / 2) / kStrengthOne - kMaxOffset;
 }
 
 struct AqParams {

@@ -74,7 +74,7 @@ struct LumaSearch {
     best = *chosen;
     best.cost = choice.cost;
   }
-  // The cost by SATD with SearchRate::kMostChromaPattern.
+  // The cost by SATD with SearchRate::kCostliestChromaPattern.
   std::uint32_t highest_intra16x16_cost() const {
     const auto header_cost = [this](int mode, int chroma_pattern) {
       const int bits = rate().intra16x16_header_bits(mode, 0, chroma_pattern);
@@ -85,7 +85,7 @@ struct LumaSearch {
       if (rank == core::kNoRank) continue;
       const int mode = core::mode_of_rank(rank);
       least = std::min(least, core::cost_of_rank(rank) - header_cost(mode, pattern) +
-                                  header_cost(mode, SearchRate::kMostChromaPattern));
+                                  header_cost(mode, SearchRate::kCostliestChromaPattern));
     }
     return least;
   }

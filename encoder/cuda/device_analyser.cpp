@@ -24,7 +24,7 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-constexpr std::size_t kSumsBytes = MeasureInput::kMostPictures * sizeof(MeasureSums);
+constexpr std::size_t kSumsBytes = MeasureInput::kMaxPictures * sizeof(MeasureSums);
 
 bool converts(const StreamParams& params) {
   return params.input.format && is_rgb(*params.input.format);
@@ -155,7 +155,7 @@ class DeviceAnalyser final : public Analyser {
   DeviceAnalyser(const StreamParams& params, int device, int together, bool stays_on_host)
       : params_(params),
         device_(device),
-        together_(std::clamp(together, 1, MeasureInput::kMostPictures)),
+        together_(std::clamp(together, 1, MeasureInput::kMaxPictures)),
         stays_on_host_(stays_on_host),
         rgb_(converts(params) ? take_device(upload_bytes(params), device) : CachedMemory()),
         sums_(take_device(kSumsBytes, device)),

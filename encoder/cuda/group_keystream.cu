@@ -12,11 +12,11 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-constexpr int kMostWarps = 32;
+constexpr int kMaxWarps = 32;
 
 // A warp's list of AES blocks; each entry is number of the group << 10 | macroblock << 5 | block.
 struct Listed {
-  std::uint16_t entries[tuned::kKeystreamGroups * entropy::kGroup * (1 + protect::kMostKeyBlocks)];
+  std::uint16_t entries[tuned::kKeystreamGroups * entropy::kGroup * (1 + protect::kMaxKeyBlocks)];
 };
 
 struct KeystreamJob {
@@ -44,7 +44,7 @@ __device__ std::uint16_t* list_group(const KeystreamJob& job, const entropy::Gro
 // Each warp takes two groups: it lists the AES blocks that they need, and then each lane computes one of the
 // listed blocks at a time.
 template <int kTables>
-__global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_constant__ KeystreamJob job) {
+__global__ void __launch_bounds__(32 * kMaxWarps) group_keystream(const __grid_constant__ KeystreamJob job) {
   using Table = protect::cuda::AesTable<kTables>;
   extern __shared__ __align__(16) std::uint32_t s_table[];
   Table::fill(s_table);
@@ -107,7 +107,7 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
   constexpr int kWarp = static_cast<int>(sizeof(Listed)), kTable = protect::cuda::AesTable<1>::kBytes;
   // As many copies of the table as leave room for a few warps; on Turing that is one.
   const int tables = shared >= 4 * kTable + 16 * kWarp ? 4 : shared >= 2 * kTable + 8 * kWarp ? 2 : 1;
-  const int warps = std::clamp((shared - tables * kTable) / kWarp, 1, kMostWarps);
+  const int warps = std::clamp((shared - tables * kTable) / kWarp, 1, kMaxWarps);
   const int bytes = tables * kTable + warps * kWarp;
   const auto kernel = tables == 4   ? group_keystream<4>
                       : tables == 2 ? group_keystream<2>

@@ -15,7 +15,7 @@
 
 namespace cu264::encoder::cuda {
 
-static_assert(4 * (1 + protect::kMostKeyBlocks) <= entropy::kMacroblockWords);
+static_assert(4 * (1 + protect::kMaxKeyBlocks) <= entropy::kMacroblockWords);
 
 // Where the keystream for the levels of the lane's macroblock lies.
 struct MacroblockKeystream {

@@ -17,7 +17,7 @@ constexpr int kGroup = 4;  // macroblocks that a warp takes at a time
 constexpr int kBins = core::kMeasured * core::kMeasureBins;
 constexpr int kCounters = kBins / 2;  // words, each of which holds two counters of 16 bits
 // A column counts 32 coefficients of a kind for each group, from all warps of a block.
-constexpr int kMostGroupsOfWarp = 65535 / (32 * kWarps);
+constexpr int kMaxGroupsPerWarp = 65535 / (32 * kWarps);
 
 struct Sink {
   std::uint32_t* s_column;  // of this lane
@@ -319,7 +319,7 @@ void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::Pictur
   const auto places = core::measured_places(mb_width, mb_height);
   const int groups = (places.per_row * mb_height + kGroup - 1) / kGroup,
             most = (groups + kWarps - 1) / kWarps;
-  const int least = (groups + kWarps * kMostGroupsOfWarp - 1) / (kWarps * kMostGroupsOfWarp);
+  const int least = (groups + kWarps * kMaxGroupsPerWarp - 1) / (kWarps * kMaxGroupsPerWarp);
   const int wanted = (tuned::kMeasureBlocks + input.pictures - 1) / input.pictures;
   const int blocks = most < wanted ? most : least > wanted ? least : wanted;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(input.pictures));

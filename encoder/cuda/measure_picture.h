@@ -21,7 +21,7 @@ struct MeasureSums {
 
 // Pictures of one size that are measured together. Those without planes are left out.
 struct MeasureInput {
-  static constexpr int kMostPictures = 16;
+  static constexpr int kMaxPictures = 16;
   struct Picture {
     core::SourcePicture planes;
     PixelFormat format = PixelFormat::i420;  // i420, nv12 or gray8
@@ -31,11 +31,11 @@ struct MeasureInput {
   int height = 0;
   int aq_strength = 0;  // as PictureMeasure::aq_strength
   int pictures = 0;
-  Picture picture[kMostPictures];
+  Picture picture[kMaxPictures];
 };
 
 // Measures pictures with planes of any pitch and alignment, and writes a measure of each to `results`, which
-// is memory of the device or page-locked memory. Asynchronous on `stream`. `d_sums` has kMostPictures
+// is memory of the device or page-locked memory. Asynchronous on `stream`. `d_sums` has kMaxPictures
 // elements, which one launch at a time uses.
 void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::PictureMeasure* results,
                     cudaStream_t stream);

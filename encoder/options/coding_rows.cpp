@@ -23,12 +23,12 @@ constexpr OptionKind kPipeline = {
     0,
     0,
     [](Config& config, const OptionText& value) {
-      constexpr int kUsualEdgeGuided = 2;
+      constexpr int kDefaultEdgeGuided = 2;
       const bool published = value.text == "published";
       if (!published && value.text != "production") value.reject(listed(kPipelines));
       config.entropy = published ? EntropyCoder::cavlcu : EntropyCoder::production;
       config.packing = published ? Packing::gvle : Packing::production;
-      if (published && config.edge_guided == 0) config.edge_guided = kUsualEdgeGuided;
+      if (published && config.edge_guided == 0) config.edge_guided = kDefaultEdgeGuided;
     },
     [](const Config& config) -> std::string {
       if (config.entropy == EntropyCoder::production && config.packing == Packing::production)

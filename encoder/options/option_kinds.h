@@ -78,10 +78,10 @@ inline constexpr OptionKind kBits = {
     "KBIT",
     nullptr,
     0,
-    static_cast<double>(kMostBits / 1000),
-    [](Config& config, const OptionText& value) { F::of(config) = parse_kilobits(value, kMostBits, "kbit"); },
+    static_cast<double>(kMaxBits / 1000),
+    [](Config& config, const OptionText& value) { F::of(config) = parse_kilobits(value, kMaxBits, "kbit"); },
     [](const Config& config) { return kilobits_text(F::of(config)); },
-    [](const Config& config, const char* field) { require_range(field, F::of(config), 0, kMostBits); }};
+    [](const Config& config, const char* field) { require_range(field, F::of(config), 0, kMaxBits); }};
 
 // Bits a second.
 template <class F>
@@ -89,9 +89,9 @@ inline constexpr OptionKind kBitRate = {ConfigOption::Type::kilobits,
                                         "KBPS",
                                         nullptr,
                                         0,
-                                        static_cast<double>(kMostBits / 1000),
+                                        static_cast<double>(kMaxBits / 1000),
                                         [](Config& config, const OptionText& value) {
-                                          F::of(config) = parse_kilobits(value, kMostBits, "kbit a second");
+                                          F::of(config) = parse_kilobits(value, kMaxBits, "kbit a second");
                                         },
                                         kBits<F>.text,
                                         kBits<F>.check};
@@ -102,10 +102,10 @@ inline constexpr OptionKind kBytes = {
     "N",
     nullptr,
     0,
-    static_cast<double>(kMostFrameBytes),
-    [](Config& config, const OptionText& value) { F::of(config) = parse_bytes(value, kMostFrameBytes); },
+    static_cast<double>(kMaxFrameBytes),
+    [](Config& config, const OptionText& value) { F::of(config) = parse_bytes(value, kMaxFrameBytes); },
     [](const Config& config) { return std::to_string(F::of(config)); },
-    [](const Config& config, const char* field) { require_range(field, F::of(config), 0, kMostFrameBytes); }};
+    [](const Config& config, const char* field) { require_range(field, F::of(config), 0, kMaxFrameBytes); }};
 
 // One of some names: an enumeration, a bool, or a code point from 0 to 255, which need not have a name. The
 // member of Config may be a std::optional of one.

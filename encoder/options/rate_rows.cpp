@@ -6,22 +6,22 @@ namespace {
 
 using enum ConfigOption::Change;
 
-constexpr int kLargestQp = 51;
+constexpr int kMaxQp = 51;
 using Crf = Field<&Config::crf>;
 
 constexpr OptionKind kCrf = {ConfigOption::Type::number,
                              "N",
                              nullptr,
                              0,
-                             kLargestQp,
+                             kMaxQp,
                              [](Config& config, const OptionText& value) {
                                config.crf =
-                                   parse_real(value, 0, kLargestQp, "a number from 0 to 51, as 23 or 21.5");
+                                   parse_real(value, 0, kMaxQp, "a number from 0 to 51, as 23 or 21.5");
                              },
                              [](const Config& config) { return config.crf ? real_text(*config.crf) : ""; },
                              [](const Config& config, const char*) {
                                if (!config.crf) return;
-                               require(*config.crf >= 0 && *config.crf <= kLargestQp,
+                               require(*config.crf >= 0 && *config.crf <= kMaxQp,
                                        "crf " + real_text(*config.crf) + " is out of range", "use 0 to 51");
                              }};
 
@@ -33,7 +33,7 @@ std::string amount_in_stream(const Config& config) {
 
 constexpr OptionRow kRows[] = {
     {.name = "qp",
-     .kind = kWhole<Field<&Config::qp>, 0, kLargestQp>,
+     .kind = kWhole<Field<&Config::qp>, 0, kMaxQp>,
      .meaning = "quantiser, 0 (best) to 51 (27)",
      .field = "qp",
      .keyword = "qp",
@@ -99,7 +99,7 @@ constexpr OptionRow kRows[] = {
      .implicit_value = "on",
      .in_stream = {95, [](const Config& config) { return std::string(config.timed_bitrate ? "on" : ""); }}},
     {.name = "lookahead",
-     .kind = kOptionalWhole<Field<&Config::lookahead>, 0, kMostLookahead>,
+     .kind = kOptionalWhole<Field<&Config::lookahead>, 0, kMaxLookahead>,
      .meaning = "pictures after each one that a bitrate looks at; packets come so much later (auto: 40)",
      .field = "lookahead",
      .keyword = "lookahead",

@@ -33,9 +33,9 @@ class BitsCurve {
     return fraction == 0 ? bits : bits - (bits - of(qp + 1)) * fraction / 256;
   }
 
-  // The lowest QP at which the picture has at most `bits`; kHighestQpQ8 if none has.
+  // The lowest QP at which the picture has at most `bits`; kMaxQpQ8 if none has.
   int qp_for(std::int64_t bits) {
-    if (of(51) >= bits) return kHighestQpQ8;
+    if (of(51) >= bits) return kMaxQpQ8;
     int above = -1, below = 51;  // of(below) <= bits
     while (below - above > 1) {
       const int middle = (above + below) / 2;

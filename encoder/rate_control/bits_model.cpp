@@ -57,7 +57,7 @@ struct Survivors {
 };
 
 int chroma_qp_q8(int qp_q8) {
-  const int qp = std::clamp(qp_q8 / kQpOne, 0, 50), into = std::clamp(qp_q8, 0, kHighestQpQ8) - qp * kQpOne;
+  const int qp = std::clamp(qp_q8 / kQpOne, 0, 50), into = std::clamp(qp_q8, 0, kMaxQpQ8) - qp * kQpOne;
   return core::chroma_qp(qp) * (kQpOne - into) + core::chroma_qp(qp + 1) * into;
 }
 
@@ -82,7 +82,7 @@ struct Place {
   int into;  // of kPointDistance
 
   explicit Place(int qp_q8) {
-    const int place = std::clamp(qp_q8, 0, kHighestQpQ8);
+    const int place = std::clamp(qp_q8, 0, kMaxQpQ8);
     point = static_cast<std::size_t>(std::min(place / kPointDistance, kPoints - 2));
     into = place - static_cast<int>(point) * kPointDistance;
   }
@@ -152,7 +152,7 @@ int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8, bool cabac) {
   const int of_cavlc = cabac ? 0 : kOfCavlc * std::max(crf_q8 - kFirstForCavlc, 0);
   const int qp =
       (kOfCrf * crf_q8 + kOfActivity * activity + kOfWeight * weight + of_cavlc) / kQpOne + kOffset;
-  return std::clamp(qp, 0, kHighestQpQ8);
+  return std::clamp(qp, 0, kMaxQpQ8);
 }
 
 }  // namespace cu264::encoder

@@ -20,7 +20,7 @@ int initial_delay_length(const HrdParams& hrd) {
 std::int64_t usual_buffer(std::int64_t rate, Rational frame_rate) {
   if (frame_rate.num > frame_rate.den || frame_rate.num <= 0) return rate;
   const double two_pictures = 2.0 * static_cast<double>(rate) * frame_rate.den / frame_rate.num;
-  return static_cast<std::int64_t>(std::min(two_pictures, static_cast<double>(kMostCpbBits)));
+  return static_cast<std::int64_t>(std::min(two_pictures, static_cast<double>(kMaxCpbBits)));
 }
 
 constexpr std::uint32_t kBufferingPeriod = 0, kPictureTiming = 1;  // payloadType
@@ -44,9 +44,9 @@ std::optional<HrdParams> hrd_params(const Config& config) {
     return std::clamp(value / unit * unit, unit, most);
   };
   HrdParams hrd;
-  hrd.bit_rate = coded(rate, kBitRateUnit, kMostHrdBitRate);
+  hrd.bit_rate = coded(rate, kBitRateUnit, kMaxHrdBitRate);
   // A delay has 32 bits.
-  hrd.cpb_bits = coded(bits, kCpbUnit, std::min(kMostCpbBits, kMostHrdSeconds * hrd.bit_rate));
+  hrd.cpb_bits = coded(bits, kCpbUnit, std::min(kMaxCpbBits, kMaxHrdSeconds * hrd.bit_rate));
   hrd.cbr = config.cbr;
   return hrd;
 }

@@ -25,9 +25,9 @@ struct HrdParams {
 std::optional<HrdParams> hrd_params(const Config& config);
 
 // The largest values that the stream can express for a buffer; HrdParams beyond them have no codes.
-inline constexpr std::int64_t kMostHrdBitRate = 64 * ((std::int64_t{1} << 32) - 1);
-inline constexpr std::int64_t kMostHrdSeconds = 40000;  // cpb_bits / bit_rate
-inline constexpr std::int64_t kMostCpbBits = 16 * ((std::int64_t{1} << 32) - 1);
+inline constexpr std::int64_t kMaxHrdBitRate = 64 * ((std::int64_t{1} << 32) - 1);
+inline constexpr std::int64_t kMaxHrdSeconds = 40000;  // cpb_bits / bit_rate
+inline constexpr std::int64_t kMaxCpbBits = 16 * ((std::int64_t{1} << 32) - 1);
 
 // hrd_parameters() (E.1.2).
 void write_hrd_parameters(RbspWriter& w, const HrdParams& hrd);
@@ -43,14 +43,14 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
                                   std::uint32_t initial_cpb_removal_delay_offset,
                                   std::uint32_t cpb_removal_delay);
 // The size of hrd_sei() before emulation prevention, which adds a byte for each two zeros at most.
-inline constexpr std::size_t kMostHrdSei = 40;
+inline constexpr std::size_t kMaxHrdSeiBytes = 40;
 
 // The size that most of these messages of a stream have.
 std::size_t usual_hrd_sei(const HrdParams& hrd);
 
 // Appends one NAL unit of type 12 that takes exactly `bytes` bytes with its start code, at least
-// kLeastFiller. It follows the slices of its access unit (7.4.1.2.3).
-inline constexpr std::size_t kLeastFiller = 5;
+// kMinFillerBytes. It follows the slices of its access unit (7.4.1.2.3).
+inline constexpr std::size_t kMinFillerBytes = 5;
 void append_filler(std::vector<std::uint8_t>& access_unit, std::size_t bytes);
 
 }  // namespace cu264::encoder

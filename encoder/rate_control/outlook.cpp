@@ -8,8 +8,8 @@ namespace cu264::encoder {
 namespace {
 
 constexpr int kStep = 8;  // of QP * 256
-constexpr std::size_t kMostRooms = 640;
-constexpr int kMostForEnd = 3 * kQpOne;
+constexpr std::size_t kMaxRoomSteps = 640;
+constexpr int kMaxEndStep = 3 * kQpOne;
 // PSNR at a QP falls by about 2 dB with each doubling of a picture's bits: three steps of QP.
 constexpr int kQpsOfOctave = 2;
 
@@ -53,7 +53,7 @@ void Outlook::find_rooms() {
   const std::size_t known = pictures_.size();
   const std::int64_t last_span =
       pictures_.back().end - (known > 1 ? pictures_[known - 2].end : shares_.start);
-  for (std::size_t k = 0; k < kMostRooms; ++k) {
+  for (std::size_t k = 0; k < kMaxRoomSteps; ++k) {
     const std::int64_t end =
         k < known ? pictures_[k].end
                   : pictures_.back().end + static_cast<std::int64_t>(k + 1 - known) * last_span;
@@ -73,14 +73,14 @@ std::int64_t Outlook::bits(std::size_t picture, int qp_q8) const {
 int Outlook::qp_of(const Picture& picture, int qp_q8) const {
   if (picture.fixed_qp) return *picture.fixed_qp * kQpOne;
   const int spare = std::max(goal_ - qp_q8, 0);
-  return std::clamp(qp_q8 + picture.shift + std::clamp(picture.offset, -spare, spare), 0, kHighestQpQ8);
+  return std::clamp(qp_q8 + picture.shift + std::clamp(picture.offset, -spare, spare), 0, kMaxQpQ8);
 }
 
 void Outlook::set_goal(int goal) {
-  goal_ = std::clamp(goal, 0, kHighestQpQ8);
+  goal_ = std::clamp(goal, 0, kMaxQpQ8);
   std::int64_t sum = 0;
   for (Picture& picture : pictures_) {
-    const int goal_of_picture = std::clamp(goal_ + picture.shift, 0, kHighestQpQ8);
+    const int goal_of_picture = std::clamp(goal_ + picture.shift, 0, kMaxQpQ8);
     picture.offset = log2_q16(picture.curve->at(goal_of_picture)) / (kLogOne / kQpOne);
     sum += picture.offset;
   }
@@ -135,16 +135,16 @@ Outlook::Course Outlook::course(int qp_q8) {
 int Outlook::qp_near(int goal, std::optional<std::int64_t> at_end) {
   set_goal(goal);
   find_rooms();
-  const int richest = std::max(
-      lowest(-kStep, kHighestQpQ8, [&](int qp) { return seconds(qp) != Course::spends_too_much; }), 0);
-  const int poorest = lowest(richest, kHighestQpQ8 + kStep,
-                             [&](int qp) { return seconds(qp) == Course::spends_too_little; }) -
-                      kStep;
+  const int richest =
+      std::max(lowest(-kStep, kMaxQpQ8, [&](int qp) { return seconds(qp) != Course::spends_too_much; }), 0);
+  const int poorest =
+      lowest(richest, kMaxQpQ8 + kStep, [&](int qp) { return seconds(qp) == Course::spends_too_little; }) -
+      kStep;
   const int highest = std::max(richest, poorest);
   const auto steered = [&](int qp) {
     const Course natural = course(qp);
     if (natural == Course::spends_too_much)
-      qp = lowest(qp, kHighestQpQ8, [&](int q) { return course(q) != Course::spends_too_much; });
+      qp = lowest(qp, kMaxQpQ8, [&](int q) { return course(q) != Course::spends_too_much; });
     if (natural == Course::spends_too_little)
       qp = lowest(0, qp, [&](int q) { return course(q) == Course::spends_too_little; });
     return std::clamp(qp, richest, highest);
@@ -153,7 +153,7 @@ int Outlook::qp_near(int goal, std::optional<std::int64_t> at_end) {
   const int qp = steered(std::clamp(goal, richest, highest));
   if (!at_end) return qp_of(pictures_.front(), qp);
   end_ = at_end;
-  return qp_of(pictures_.front(), std::clamp(steered(qp), qp - kMostForEnd, qp + kMostForEnd));
+  return qp_of(pictures_.front(), std::clamp(steered(qp), qp - kMaxEndStep, qp + kMaxEndStep));
 }
 
 }  // namespace cu264::encoder

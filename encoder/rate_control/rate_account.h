@@ -39,7 +39,7 @@ struct RateShares {
     second = pictures_of_second;
     if (settings.time_base) {
       second = units_of_second(*settings.time_base);
-      span = duration > 0 ? std::min(duration, kMostSeconds * second) : units_of(usual, *settings.time_base);
+      span = duration > 0 ? std::min(duration, kMaxSeconds * second) : units_of(usual, *settings.time_base);
       target = share_of(settings.bitrate, span, *settings.time_base, rest = 0);
       bank = std::max<std::int64_t>(settings.bitrate, 1);
     }
@@ -112,7 +112,7 @@ struct RateShares {
   std::int64_t kept_window = 1;
 
  private:
-  static constexpr std::int64_t kMostSeconds = 3600;  // of one picture
+  static constexpr std::int64_t kMaxSeconds = 3600;  // of one picture
 
   static std::int64_t units_of(Rational time, Rational unit) {
     __extension__ using Wide = __int128;
@@ -148,8 +148,8 @@ struct RateAccount {
       part = scaled(owed, payer, shares.bank) +
              scaled(payer * 3 / 4, owed_sum, std::max(payers_sum, shares.bank));
     }
-    constexpr std::int64_t kMostTimes = 5, kLeastPart = 2;
-    return shares.target + std::clamp(part, -payer / kLeastPart, payer * kMostTimes);
+    constexpr std::int64_t kMaxMultiple = 5, kMinDivisor = 2;
+    return shares.target + std::clamp(part, -payer / kMinDivisor, payer * kMaxMultiple);
   }
 
   std::int64_t target_of(const RateShares& shares) const { return target_of(shares.spending()); }
@@ -197,8 +197,8 @@ struct RateAccount {
  private:
   template <class Shares>
   void owe(const Shares& shares) {
-    constexpr std::int64_t kMostSeconds = 60;
-    const std::int64_t most = kMostSeconds * shares.bank;
+    constexpr std::int64_t kMaxSeconds = 60;
+    const std::int64_t most = kMaxSeconds * shares.bank;
     const std::int64_t kept = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
     owed = std::clamp(owed + drift - kept, -most, most);
     owed_sum = std::clamp(owed_sum + drift - kept, -most, most);

@@ -6,10 +6,10 @@
 namespace cu264::encoder {
 namespace {
 
-constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
-constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
-constexpr int kMostCodings = 12;       // then a picture that is too large gets QP 51
-constexpr int kMostToUseLimit = 5;     // codings, if it is too small
+constexpr int kPicturesOfMemory = 64;     // that the correction of the curves remembers
+constexpr int kWeightOfFirst = 16;        // pictures that the first one counts as
+constexpr int kMaxCodings = 12;           // then a picture that is too large gets QP 51
+constexpr int kMaxCodingsToUseLimit = 5;  // codings, if it is too small
 
 bool needs_first(const RateSettings& settings) {
   return has_target(settings) || settings.limit_bytes > 0;
@@ -256,9 +256,9 @@ std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) 
     const int step = std::max(8 << own.codings, 256 / mb_height_ + 1);
     qp_q8 = std::max(qp_q8, own.too_low_q8 + step);
   }
-  if (own.too_low_q8 >= 0 && own.codings >= kMostCodings) qp_q8 = kHighestQpQ8;
+  if (own.too_low_q8 >= 0 && own.codings >= kMaxCodings) qp_q8 = kMaxQpQ8;
   const int before = own.qp_q8;
-  const PictureQp qp = set_qp(own, std::min(qp_q8, kHighestQpQ8));
+  const PictureQp qp = set_qp(own, std::min(qp_q8, kMaxQpQ8));
   if (own.qp_q8 == before) return std::nullopt;
   ++own.codings;
   return qp;
@@ -291,12 +291,13 @@ std::optional<PictureQp> RateController::review_again(std::uint64_t number, std:
   if (settings.limit_bytes == 0) return std::nullopt;
   const std::int64_t limit = slice_limit(own.control);
   if (own.size > limit) {
-    if (own.qp_q8 == kHighestQpQ8) return std::nullopt;
+    if (own.qp_q8 == kMaxQpQ8) return std::nullopt;
     remember(own, true);
     return again(own, aim_below(limit));
   }
   // With a bitrate, the room is for the next pictures.
-  const bool wants_more = own.qp_q8 > own.wanted_q8 && !has_target(settings) && own.codings < kMostToUseLimit;
+  const bool wants_more =
+      own.qp_q8 > own.wanted_q8 && !has_target(settings) && own.codings < kMaxCodingsToUseLimit;
   if (!wants_more || !leaves_room(own.size, limit)) return std::nullopt;
   remember(own, false);
   return again(own, aim_below(limit));
@@ -322,14 +323,13 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
   const std::int64_t before =
       8 * (own.control.overhead.with(owed_).bytes() + static_cast<std::int64_t>(result.messages.size()));
   std::int64_t total = before + own.size;
-  const std::int64_t least = 8 * static_cast<std::int64_t>(kLeastFiller);
+  const std::int64_t least = 8 * static_cast<std::int64_t>(kMinFillerBytes);
   // Filler data have a least size.
   const bool fillable = !settings.exact || total == limit || total <= limit - least;
   if (total > limit || !fillable) {
     const std::int64_t most = settings.exact && total <= limit ? limit - least : limit;
     remember(own, true);
-    if (own.qp_q8 < kHighestQpQ8)
-      result.again = again(own, aim_below(std::max<std::int64_t>(most - before, 1)));
+    if (own.qp_q8 < kMaxQpQ8) result.again = again(own, aim_below(std::max<std::int64_t>(most - before, 1)));
     if (result.again) return result;
     result.too_large = true;
     result.excess_bytes = (total - most + 7) / 8;

@@ -66,7 +66,7 @@ class RateController {
     bool too_large = false;              // no QP makes it small enough: it is left out
     std::int64_t excess_bytes = 0;       // then by how much it is too large
     std::vector<std::uint8_t> messages;  // of the HRD, which come before other SEI messages
-    std::int64_t filler_bytes = 0;       // 0, or at least kLeastFiller
+    std::int64_t filler_bytes = 0;       // 0, or at least kMinFillerBytes
     double mean_qp = 0;
     std::int64_t fullness = -1;  // bits left in the buffer after the picture; -1: there is no buffer
   };

@@ -48,12 +48,13 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
   };
-  constexpr std::int64_t kPicturesOfRule = 200, kMostForUsual = 1000, kMostForLate = 10;
+  constexpr std::int64_t kPicturesOfRule = 200, kMaxTypicalWeight = 1000, kMaxLateWeight = 10;
   const auto count = [&](BitsCurve& curve, const PictureControl& control) {
     ++targeted_;
-    add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMostForUsual), curve, overhead_bits(control));
+    add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMaxTypicalWeight), curve,
+           overhead_bits(control));
     if (own.control.settings.lookahead == 0)
-      add_to(late_sizes_, std::min(targeted_, kMostForLate), curve, overhead_bits(control));
+      add_to(late_sizes_, std::min(targeted_, kMaxLateWeight), curve, overhead_bits(control));
   };
   const auto mean_of = [](const SizeCurve& sizes) {
     return BitsCurve([logs = logs_of(sizes)](int qp) { return bits_at(logs, qp * kQpOne); });
@@ -158,7 +159,7 @@ std::optional<std::int64_t> RateController::kept_target(Picture& own, const Rate
   // paying it off.
   constexpr int kShare = 2 * kQpOne;
   const auto size_at = [&](int qp_q8) {
-    const std::int64_t bits = own.curve.at(std::clamp(qp_q8, 0, kHighestQpQ8));
+    const std::int64_t bits = own.curve.at(std::clamp(qp_q8, 0, kMaxQpQ8));
     return scaled(own.size, bits, std::max<std::int64_t>(own.predicted, 1));
   };
   const std::int64_t owed =

@@ -21,7 +21,7 @@ CU264_HD int weight_above_flat(const MacroblockSums& sums) {
 
 CU264_HD int weight_steps(int weight, int strength) {
   const int steps = (weight * strength / kStrengthOne + 128) >> 8;
-  return core::lesser(steps, core::kLargestWeightSteps);
+  return core::lesser(steps, core::kMaxWeightSteps);
 }
 
 }  // namespace cu264::encoder

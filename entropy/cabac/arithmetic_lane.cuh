@@ -184,7 +184,7 @@ class ArithmeticLane {
   static constexpr std::uint32_t kFirstRange = 510;
   // The most bits that `low` may have when a pair of items begins. A pair adds up to 16, and a carry takes
   // one more.
-  static constexpr int kMostBits = 64 - kRangeBits - 16 - 1;
+  static constexpr int kMaxLowBits = 64 - kRangeBits - 16 - 1;
 
   static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {
     return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
@@ -291,7 +291,7 @@ class ArithmeticLane {
     if constexpr (!kRangeOnly) low_ = (low_ << bits) + sum, bits_ += bits;
   }
   __device__ __forceinline__ void make_room() {
-    if (bits_ > kMostBits) give_word<kRangeBits>();
+    if (bits_ > kMaxLowBits) give_word<kRangeBits>();
   }
 
   // The byte of the range's quarter. __byte_perm would mask the selector, which is 4 to 7.

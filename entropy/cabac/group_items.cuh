@@ -36,8 +36,8 @@ inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 
 // A level takes one decision for its first bin and up to kAbsLevelPrefix - 1 more, four items for its suffix
 // and sign, and two flags for its position. So a macroblock has fewer items than this.
-inline constexpr int kStringItems = static_cast<int>(kMostMacroblockItems);
-static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
+inline constexpr int kStringItems = static_cast<int>(kMaxMacroblockItems);
+static_assert(kStringItems > kMaxHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
   alignas(16) std::uint16_t string[kStringItems + 16];  // up to two may be read beyond the items
@@ -193,10 +193,10 @@ class GroupItems {
   // The items are written to memory that is not in use yet, because counting them would take other
   // instructions, which are not in the cache.
   __device__ void count_headers() {
-    static_assert(kGroup * kMostHeaderItems <= kStringItems);
+    static_assert(kGroup * kMaxHeaderItems <= kStringItems);
     std::uint32_t items = 0, bins = 0;
     if (lane_ < macroblocks()) {
-      std::uint16_t* const s_items = s_.string + lane_ * kMostHeaderItems;
+      std::uint16_t* const s_items = s_.string + lane_ * kMaxHeaderItems;
       items = static_cast<std::uint32_t>(write_own_header(s_items) - s_items);
       bins = items - (s_.kinds[lane_] == core::MacroblockKind::pcm ? core::kPcmItems : 0);
     }

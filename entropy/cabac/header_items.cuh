@@ -13,7 +13,7 @@ namespace cu264::entropy {
 
 // The most items before the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
 // intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
-inline constexpr int kMostHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
+inline constexpr int kMaxHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
 
 // A macroblock's record and its neighbours, which are null where they are not available in the slice.
 struct MacroblockRecords {

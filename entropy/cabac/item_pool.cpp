@@ -9,21 +9,21 @@ namespace {
 
 // Small chunks take less time; large ones take less memory and fewer instructions for their beginnings.
 // Chosen for a batch of this many macroblocks.
-constexpr std::size_t kMostOfSmallBatch = 32768;
+constexpr std::size_t kMaxSmallBatch = 32768;
 ChunkShape suitable_shape(std::size_t macroblocks) {
-  if (macroblocks <= kMostOfSmallBatch) return {10, 3};
+  if (macroblocks <= kMaxSmallBatch) return {10, 3};
   if (macroblocks <= 131072) return {10, 5};
   if (macroblocks <= 524288) return {11, 5};
   return {12, 5};
 }
-constexpr int kSmallestChunks = 10, kLargestChunks = 12;  // items, as powers of two
+constexpr int kMinChunks = 10, kMaxChunks = 12;  // items, as powers of two
 
 // Natural pictures have about 200 items a macroblock at QP 27, and 500 at 2 bits a sample. The pool of a
 // single picture is larger, because empty rounds cost a small batch most.
 constexpr std::size_t kMacroblockItems = 512, kMacroblockItemsOfOnePicture = 2736;
 
 // It is not worth having fewer items than this in a round for the sake of smaller chunks.
-constexpr std::size_t kFewestMacroblockItems = 400;
+constexpr std::size_t kMinMacroblockItems = 400;
 
 std::size_t segment_items(const ChunkShape& shape) {
   return std::size_t{kChunksPerSegment} << shape.items_log2;
@@ -53,14 +53,14 @@ PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint3
   PoolLayout layout;
   layout.shape = shape;
   const auto slices = static_cast<std::uint32_t>(strings.slice_count());
-  layout.most_segments = slices * layout.segments_of(static_cast<std::uint32_t>(strings.most_macroblocks) *
-                                                     kMostMacroblockItems);
+  layout.most_segments =
+      slices * layout.segments_of(static_cast<std::uint32_t>(strings.most_macroblocks) * kMaxMacroblockItems);
   layout.segments = std::clamp(segments, 1u, layout.most_segments);
   return layout;
 }
 
 std::uint32_t most_segments(const StringLayout& strings) {
-  return pool_layout(strings, {kSmallestChunks, 0}, 1).most_segments;
+  return pool_layout(strings, {kMinChunks, 0}, 1).most_segments;
 }
 
 PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes) {
@@ -72,7 +72,7 @@ PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::s
   // Each slice has at least one segment.
   const std::size_t segments = std::max(items / segment_items(shape) + 1, slice_count);
   PoolRoom room{segments * segment_items(shape), stream_bytes};
-  if (all <= kMostOfSmallBatch) {
+  if (all <= kMaxSmallBatch) {
     room.chunk_bytes =
         std::max(stream_bytes, bytes_of_chunks(shape, segments + 1, all) + 16 * Arena::kAlignment);
   }
@@ -81,8 +81,8 @@ PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::s
 
 PoolLayout pool_layout(const StringLayout& strings, std::size_t macroblocks, const PoolRoom& room) {
   ChunkShape shape = suitable_shape(macroblocks);
-  while (shape.items_log2 < kLargestChunks &&
-         segments_in(room, shape, macroblocks) * segment_items(shape) < macroblocks * kFewestMacroblockItems)
+  while (shape.items_log2 < kMaxChunks &&
+         segments_in(room, shape, macroblocks) * segment_items(shape) < macroblocks * kMinMacroblockItems)
     ++shape.items_log2;
   return pool_layout(strings, shape, static_cast<std::uint32_t>(segments_in(room, shape, macroblocks)));
 }

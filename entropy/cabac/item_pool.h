@@ -24,7 +24,7 @@ inline constexpr int kChunksPerSegment = 8;
 inline constexpr int kWarmUpItems = 512;
 
 // No macroblock has more items (group_items.cuh).
-inline constexpr std::uint32_t kMostMacroblockItems = 8192;
+inline constexpr std::uint32_t kMaxMacroblockItems = 8192;
 
 // Returns how many blocks a kernel has on a multiprocessor in a round, at most `most`. Few batches have
 // anything left for late rounds, and a kernel with nothing to do ends sooner if it has fewer blocks.
@@ -107,7 +107,7 @@ struct PoolWindow {
 };
 
 CU264_HD PoolWindow pool_window(const ItemPool& pool, std::uint32_t first_segment, std::uint32_t round) {
-  constexpr std::int64_t kMost = 0xffffffffu;
+  constexpr std::int64_t kMax = 0xffffffffu;
   const std::int64_t size = pool.layout.segment_items(),
                      first = (static_cast<std::int64_t>(first_segment) - pool.first_segment(round)) * size,
                      end = static_cast<std::int64_t>(pool.layout.segments) * size - first;
@@ -115,7 +115,7 @@ CU264_HD PoolWindow pool_window(const ItemPool& pool, std::uint32_t first_segmen
   window.d_items = pool.items;
   window.offset = kWarmUpItems + first;
   window.begin = first >= 0 ? 0 : static_cast<std::uint32_t>(-first - kWarmUpItems);
-  window.end = end <= 0 ? 0 : static_cast<std::uint32_t>(end < kMost ? end : kMost);
+  window.end = end <= 0 ? 0 : static_cast<std::uint32_t>(end < kMax ? end : kMax);
   return window;
 }
 

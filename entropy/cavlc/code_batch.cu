@@ -8,8 +8,8 @@
 
 namespace cu264::entropy {
 std::size_t code_scratch_bytes(const GroupLayout& layout) {
-  const std::size_t blocks = std::min<std::size_t>((layout.groups() + kWarps - 1) / kWarps, kMostBlocks);
-  const std::size_t teams = std::min<std::size_t>(layout.groups(), kMostBlocks);
+  const std::size_t blocks = std::min<std::size_t>((layout.groups() + kWarps - 1) / kWarps, kMaxBlocks);
+  const std::size_t teams = std::min<std::size_t>(layout.groups(), kMaxBlocks);
   return std::max(blocks * kWarps * kWarpWords, teams * kTeamWords) * sizeof(std::uint32_t);
 }
 

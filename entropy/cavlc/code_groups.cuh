@@ -80,10 +80,10 @@ void launch_code_groups(const BatchView& batch, const typename SymbolTransform::
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::size_t at_once =
-      std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);
+      std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMaxBlocks);
   // The number of teams may exceed what runs at once by half: while the first warp of a team works alone,
   // the others leave room unused.
-  if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMostBlocks)) {
+  if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMaxBlocks)) {
     const auto by_teams = code_groups_by_teams<SymbolTransform>;
     by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job, plan);
     return check_launch("code_groups_by_teams");

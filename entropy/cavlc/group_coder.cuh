@@ -37,7 +37,7 @@ namespace cu264::entropy {
 using core::BatchView;
 using core::MacroblockKind;
 
-inline constexpr int kMostBlocks = 1024;  // thread blocks that are launched at most; enough for any GPU
+inline constexpr int kMaxBlocks = 1024;  // thread blocks that are launched at most; enough for any GPU
 // The number of thread blocks on a multiprocessor that a kernel is compiled for. Turing's shared memory has
 // room for one.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -280,10 +280,10 @@ class GroupCoder {
       sink.put_last(true_end(symbols, [&] { return max_num_coeff(block); }));
       length = 32 * sink.words + sink.queue.count;
       bits = length > 32 ? spill(sink, length) : sink.queue.low;
-      if (length > kLongestInByte) {
-        atomicAdd(&s_.beyond[block.m() / 2], static_cast<std::uint32_t>(length - kLongestInByte)
+      if (length > kMaxLengthInByte) {
+        atomicAdd(&s_.beyond[block.m() / 2], static_cast<std::uint32_t>(length - kMaxLengthInByte)
                                                  << (16 * (block.m() & 1)));
-        length = kLongestInByte;
+        length = kMaxLengthInByte;
       }
     }
     s_.words[block.block()] = bits;

@@ -30,10 +30,10 @@ inline constexpr std::uint32_t kMoreWords = 32 * kBlockFullWords;  // for each w
 inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
                                kTeamWords = kSpillWords + kWarps * kMoreWords;
 // Lengths are stored in bytes. The bits of a block beyond this number are counted in GroupShared::beyond.
-inline constexpr int kLongestInByte = 255;
+inline constexpr int kMaxLengthInByte = 255;
 inline constexpr int kLengthWords = (kBlocksPerMacroblock + 3) / 4;
 // The largest string that is joined in shared memory. Longer strings, and those that have blocks of more
-// than kLongestInByte bits, are written by GroupWriter.
+// than kMaxLengthInByte bits, are written by GroupWriter.
 inline constexpr int kStringWords = 632;
 
 // A listed block: its macroblock << 10 | its index among the blocks of the group.
@@ -56,7 +56,7 @@ struct GroupShared {
   // length.
   std::uint32_t words[kGroup * kBlocksPerMacroblock];
   std::uint32_t lengths[kGroup][kLengthWords];  // lengths of blocks, by slot, one byte each
-  std::uint32_t beyond[kGroup / 2];  // bits of blocks beyond kLongestInByte, two macroblocks to a word
+  std::uint32_t beyond[kGroup / 2];  // bits of blocks beyond kMaxLengthInByte, two macroblocks to a word
   std::uint16_t list[kGroup * kBlocksPerMacroblock];  // entries of ListedBlock
   union {
     alignas(32) std::uint8_t levels[LevelCopies::kWarpBytes];

@@ -137,11 +137,11 @@ class GroupWriter {
     if (lane_ == 0 && (bits & 31) != 0) d_words_[bits >> 5] = s_edges_[32];
     // No mb_type other than I_PCM begins with more zeros (H.264 9.1, table 7-11), and every mb_type has a
     // one.
-    constexpr int kMostZerosFirst = 4;
+    constexpr int kMaxLeadingZeros = 4;
     const int zeros_last = sink.look_at_rest();
     record.may_escape =
-        __any_sync(kAllLanes, sink.zeros.found || zeros_last + kMostZerosFirst >= kEscapeZeros);
-    record.zeros_first = kMostZerosFirst;
+        __any_sync(kAllLanes, sink.zeros.found || zeros_last + kMaxLeadingZeros >= kEscapeZeros);
+    record.zeros_first = kMaxLeadingZeros;
     record.zeros_last =
         static_cast<std::uint8_t>(min(__shfl_sync(kAllLanes, zeros_last, group_.end - group_.first - 1), 31));
   }

@@ -9,10 +9,10 @@
 
 namespace cu264::scan {
 
-inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 38;
+inline constexpr std::uint64_t kMaxItems = std::uint64_t{1} << 38;
 
 inline void check_count(std::uint64_t count) {
-  if (count > kMostItems) {
+  if (count > kMaxItems) {
     throw Error(ErrorCode::invalid_argument, std::to_string(count) + " elements are more than 2^38",
                 "process them in parts");
   }

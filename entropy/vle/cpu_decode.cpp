@@ -93,12 +93,12 @@ void Decoder::fill_entries() {
 
 bool Decoder::decode_range(Bytes stream, std::uint64_t begin, std::uint64_t end,
                            std::span<std::uint8_t> output) const {
-  constexpr std::size_t kMost = 2 * kLookups;  // the most symbols that a window gives
+  constexpr std::size_t kMaxSymbols = 2 * kLookups;  // the most symbols that a window gives
   std::uint64_t position = begin;
   std::uint8_t* to = output.data();
   std::uint8_t* const last = to + output.size();
   while (to != last) {
-    while (static_cast<std::size_t>(last - to) >= kMost && position / 8 + 8 <= stream.size()) {
+    while (static_cast<std::size_t>(last - to) >= kMaxSymbols && position / 8 + 8 <= stream.size()) {
       std::uint64_t window = load_window(stream.data(), position);
       const std::uint8_t* const before = to;
       for (int k = 0; k < kLookups; ++k) {

@@ -16,7 +16,7 @@
 
 namespace cu264::vle::fast {
 
-constexpr int kMostWarps = 31;
+constexpr int kMaxWarps = 31;
 
 struct KernelCall {
   const std::uint8_t* input;
@@ -43,8 +43,8 @@ struct alignas(128) Mail {
 
   Barrier coded[2], placed[2];
   std::uint32_t tiles[2], first_tile;
-  WarpCode codes[2][kMostWarps];
-  WarpPlace places[2][kMostWarps];
+  WarpCode codes[2][kMaxWarps];
+  WarpPlace places[2][kMaxWarps];
 
   __device__ void begin(int warps) {
     for (int i = 0; i < 2; ++i) {

@@ -17,7 +17,7 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kCopies = 4;  // tables of each warp
 // The counts of a block have 32 bits.
-constexpr std::uint64_t kMostOfBlock = 1ull << 31;
+constexpr std::uint64_t kMaxBlockCount = 1ull << 31;
 
 // Every fourth lane shares a table; tables are padded so that they begin in different banks.
 using WarpTables = std::uint32_t[kCopies][kSymbols + 8];
@@ -76,7 +76,7 @@ void launch_histogram(const std::uint8_t* d_input, std::size_t size, std::uint64
   if (inputs.count() == 0) return;
   const unsigned resident = resident_blocks(histogram, kThreads, 0);
   const std::uint64_t useful = (inputs.count() + kThreads - 1) / kThreads;
-  const std::uint64_t needed = size / kMostOfBlock + 1;
+  const std::uint64_t needed = size / kMaxBlockCount + 1;
   const auto grid = static_cast<unsigned>(std::max(needed, std::min<std::uint64_t>(useful, resident)));
   histogram<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
       inputs, reinterpret_cast<unsigned long long*>(d_counts));

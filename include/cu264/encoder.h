@@ -102,7 +102,7 @@ inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided and aq_stren
 
 inline constexpr int kMaxChromaLocation = 5;  // of Config::chroma_location
 
-inline constexpr int kUsualLookahead = 40, kMostLookahead = 250;  // of Config::lookahead
+inline constexpr int kDefaultLookahead = 40, kMaxLookahead = 250;  // of Config::lookahead
 
 inline constexpr int kMaxSide = 8192;  // largest width and height of a picture to encode, in luma samples
 
@@ -124,7 +124,7 @@ struct Config {
   // For variable frame rates: the seconds of `bitrate` are what Frame::duration adds up to, instead of
   // frame_rate's pictures. Such a stream has no buffer, so max_bitrate, buffer_bits and cbr stay unset.
   bool timed_bitrate = false;
-  // How many pictures after each one a bitrate looks at, 0..kMostLookahead; not set: kUsualLookahead. So
+  // How many pictures after each one a bitrate looks at, 0..kMaxLookahead; not set: kDefaultLookahead. So
   // many frames more are held, and a packet comes so many frames later, whatever `batch` is: 0 for live
   // streams.
   std::optional<int> lookahead;

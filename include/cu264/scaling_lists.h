@@ -41,7 +41,7 @@ ScalingLists parse_scaling_lists(std::string_view text);
 
 // With a larger weight of luma4x4's DC, FFmpeg's decoder rounds Intra_16x16's DC coefficients wrongly at some
 // QPs on x86 (seen in version 5.1; its portable code is right). Encoders warn of it.
-inline constexpr int kLargestCommonDcWeight = 28;
+inline constexpr int kMaxCommonDcWeight = 28;
 
 // parse_scaling_lists refuses texts that are longer.
 inline constexpr std::size_t kMaxScalingListText = 65536;

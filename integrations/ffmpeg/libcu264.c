@@ -55,7 +55,7 @@
 #define AV_CODEC_CAP_ENCODER_REORDERED_OPAQUE 0
 #endif
 
-enum { kMostMessages = 3 };
+enum { kMaxMessages = 3 };
 
 typedef struct Message {
   int type; /* payload type of H.264 D.1.1 */
@@ -67,7 +67,7 @@ typedef struct Message {
 typedef struct Picture {
   struct Picture* next;
   AVFrame* frame; /* without samples, once the encoder has copied them */
-  Message messages[kMostMessages];
+  Message messages[kMaxMessages];
   int message_count;
 } Picture;
 

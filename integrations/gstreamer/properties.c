@@ -22,7 +22,7 @@ enum {
   PROP_OTHERS
 };
 
-enum { kMostKbit = 60000000 };
+enum { kMaxKbit = 60000000 };
 
 static const GEnumValue rate_modes[] = {
     {RATE_DEFAULT, "vbr with a bitrate, const-quality with a quality, else constqp", "default"},
@@ -58,13 +58,13 @@ void properties_install(GObjectClass* object_class) {
       {PROP_RATE_MODE, g_param_spec_enum("rc-mode", "Rate control", "What decides about the size of pictures",
                                          rate_mode, RATE_DEFAULT, flags)},
       {PROP_BITRATE, g_param_spec_uint("bitrate", "Bitrate", "kbit a second, for cbr and vbr (0: none)", 0,
-                                       kMostKbit, 0, live)},
+                                       kMaxKbit, 0, live)},
       {PROP_MAX_BITRATE,
        g_param_spec_uint("max-bitrate", "Largest bitrate",
-                         "The rate that fills the buffer, in kbit a second (0: that of bitrate)", 0,
-                         kMostKbit, 0, live)},
+                         "The rate that fills the buffer, in kbit a second (0: that of bitrate)", 0, kMaxKbit,
+                         0, live)},
       {PROP_BUFFER, g_param_spec_uint("vbv-buffer-size", "Buffer",
-                                      "Size of the buffer in kbit (0: one second)", 0, kMostKbit, 0, live)},
+                                      "Size of the buffer in kbit (0: one second)", 0, kMaxKbit, 0, live)},
       {PROP_QP, g_param_spec_int("qp-const", "QP", "Quantiser for constqp, 0 (best) to 51 (-1: 27)", -1, 51,
                                  -1, live)},
       {PROP_QUALITY,

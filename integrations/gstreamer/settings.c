@@ -4,7 +4,7 @@
 
 #include "properties.h"
 
-enum { kUsualLookahead = 40 };
+enum { kDefaultLookahead = 40 };
 
 RateMode properties_rate_mode(const Properties* own) {
   if (own->rate_mode != RATE_DEFAULT) return own->rate_mode;
@@ -182,6 +182,6 @@ guint properties_held_frames(const Properties* own, guint batch) {
   if (own->zero_latency) return 0;
   guint lookahead = 0;
   if (has_bitrate(properties_rate_mode(own)))
-    lookahead = own->lookahead >= 0 ? (guint)own->lookahead : kUsualLookahead;
+    lookahead = own->lookahead >= 0 ? (guint)own->lookahead : kDefaultLookahead;
   return lookahead + batch;
 }

@@ -15,7 +15,7 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 // A fragment's offsets have 31 bits, and its bytes are held in memory.
-constexpr std::size_t kLargestFragment = std::size_t{1} << 28;
+constexpr std::size_t kMaxFragment = std::size_t{1} << 28;
 
 mp4::Movie movie_of(const Mp4Config& config) {
   mp4::Movie movie{mp4::AvcStream(config.headers), mp4::Track("video", config.time_base), config.audio, {}};
@@ -74,7 +74,7 @@ struct Mp4Writer::Impl {
   bool is_fragment_full() const {
     const double limit = options.fragment_seconds;
     const bool long_enough = limit > 0 && movie.video_track.seconds() >= limit;
-    return options.fragmented && (long_enough || video.size() + audio.size() >= kLargestFragment);
+    return options.fragmented && (long_enough || video.size() + audio.size() >= kMaxFragment);
   }
 
   void end_fragment() {

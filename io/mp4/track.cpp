@@ -41,9 +41,9 @@ std::int64_t Track::ticks(std::int64_t units) const {
 }
 
 void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::uint64_t offset) {
-  constexpr std::int64_t kLongest = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
   const std::int64_t at = ticks(pts), length = ticks(duration);
-  if (length <= 0 || length > kLongest)
+  if (length <= 0 || length > kMax)
     refuse(name_, "a duration of " + std::to_string(duration), "use a positive one of less than 2^32 ticks");
   if (size > std::numeric_limits<std::uint32_t>::max())
     refuse(name_, "a sample of 4 GiB or more", "split it");
@@ -51,7 +51,7 @@ void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::
     refuse(name_, "pts " + std::to_string(pts) + " is not after the previous one", "let pts increase");
   }
   if (!samples_.empty()) {
-    if (at - last_ > kLongest) refuse(name_, "a gap of 2^32 ticks or more", "use a coarser time base");
+    if (at - last_ > kMax) refuse(name_, "a gap of 2^32 ticks or more", "use a coarser time base");
     samples_.back().duration = static_cast<std::uint32_t>(at - last_);
   } else {
     begin_ = at;

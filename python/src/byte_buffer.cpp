@@ -79,9 +79,9 @@ void ReusedMemory::reserve(std::size_t size) {
 }
 
 void ReusedMemory::give_up() {
-  constexpr std::size_t kMostKept = std::size_t{64} << 20;
+  constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
   const Block block{std::exchange(data_, nullptr), std::exchange(capacity_, 0)};
-  if (block.capacity <= kMostKept) {
+  if (block.capacity <= kMaxKeptBytes) {
     leave_spare(block);
   } else {
     std::free(block.data);

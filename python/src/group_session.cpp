@@ -17,10 +17,10 @@ template <typename Attempt>
 auto wait_in_slices(const GroupSession::Seconds& timeout, Attempt attempt) {
   using std::chrono::nanoseconds;
   constexpr nanoseconds kSlice = std::chrono::milliseconds(100);
-  constexpr double kLongest = 1e9;  // seconds
+  constexpr double kMaxSeconds = 1e9;  // seconds
   const Clock::time_point begin = Clock::now();
   const auto limit = std::chrono::duration_cast<nanoseconds>(
-      std::chrono::duration<double>(std::clamp(timeout.value_or(kLongest), 0.0, kLongest)));
+      std::chrono::duration<double>(std::clamp(timeout.value_or(kMaxSeconds), 0.0, kMaxSeconds)));
   for (;;) {
     const Clock::time_point now = Clock::now();
     const nanoseconds slice = std::clamp<nanoseconds>(limit - (now - begin), nanoseconds(0), kSlice);

@@ -68,12 +68,12 @@ void forget_threads_in_children() {
 }
 
 void end_other_threads() {
-  constexpr std::chrono::seconds kLongest(10);
+  constexpr std::chrono::seconds kMax(10);
   last_thread = std::this_thread::get_id();
   ending = true;
   PyThreadState* const state = PyEval_SaveThread();
   const Clock::time_point begin = Clock::now();
-  while (working > 0 && Clock::now() - begin < kLongest)
+  while (working > 0 && Clock::now() - begin < kMax)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   PyEval_RestoreThread(state);
 }

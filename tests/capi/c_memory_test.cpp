@@ -45,8 +45,8 @@ namespace {
 // Calls until no allocation fails. Returns how many did.
 template <class Call>
 int fail_each_allocation(const Call& call) {
-  constexpr int kMost = 5000;
-  for (int allowed = 0; allowed < kMost; ++allowed) {
+  constexpr int kMax = 5000;
+  for (int allowed = 0; allowed < kMax; ++allowed) {
     allocations_left = allowed;
     const cu264_status status = call();
     allocations_left = -1;

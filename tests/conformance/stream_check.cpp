@@ -81,7 +81,7 @@ void check_walked(const Config& config, const EncodedStream& stream, const Walke
 }  // namespace
 
 void check_decoded(const Config& config, const EncodedStream& stream) {
-  const bool vectors = config.scaling_lists.luma4x4[0] <= kLargestCommonDcWeight;
+  const bool vectors = config.scaling_lists.luma4x4[0] <= kMaxCommonDcWeight;
   const DecodedStream decoded = decode_annexb(stream.bytes(), vectors);
   for (const std::string& complaint : decoded.complaints) ADD_FAILURE() << "libavcodec: " << complaint;
   EXPECT_EQ(decoded.profile, config.profile == Profile::baseline ? kConstrainedBaseline

@@ -12,7 +12,7 @@ namespace cu264::parity {
 namespace {
 
 // Pools that hold next to nothing, but for so many rounds at most.
-constexpr std::uint32_t kMostRounds = 40;
+constexpr std::uint32_t kMaxRounds = 40;
 
 std::vector<entropy::PoolLayout> small_pools(const core::BatchView& batch) {
   const entropy::StringLayout strings = entropy::string_layout(batch);
@@ -26,7 +26,7 @@ std::vector<entropy::PoolLayout> small_pools(const core::BatchView& batch) {
        {std::pair{entropy::ChunkShape{10, 5}, 1u}, {{10, 2}, 3u}, {{11, 3}, 2u}, {{12, 5}, 1u}}) {
     const std::uint32_t all = entropy::pool_layout(strings, shape, 1).most_segments;
     const entropy::PoolLayout layout =
-        entropy::pool_layout(strings, shape, std::max(segments, all / kMostRounds));
+        entropy::pool_layout(strings, shape, std::max(segments, all / kMaxRounds));
     Arena chunks(nullptr);
     entropy::carve_chunks(chunks, layout, macroblocks);
     if (layout.items() <= entropy::kWarmUpItems + room.items && chunks.bytes() <= room.chunk_bytes)

@@ -18,7 +18,7 @@ using namespace vision;
 class CannyArithmeticParity : public DeviceTest {};
 
 TEST_F(CannyArithmeticParity, RootsOfAllMagnitudes) {
-  EXPECT_EQ(0u, wrong_device_roots((kLargestMagnitude + 1) * (kLargestMagnitude + 1)));
+  EXPECT_EQ(0u, wrong_device_roots((kMaxMagnitude + 1) * (kMaxMagnitude + 1)));
 }
 
 TEST_F(CannyArithmeticParity, VotedThresholds) {
@@ -49,7 +49,7 @@ TEST_F(CannyArithmeticParity, VotedThresholds) {
 
 // This test needs no device.
 TEST(LevelScale, IsLevelOf) {
-  for (int reference = 0; reference <= kLargestMagnitude; ++reference) {
+  for (int reference = 0; reference <= kMaxMagnitude; ++reference) {
     const cuda::LevelScale scale(reference);
     for (int magnitude = 0; magnitude <= reference; ++magnitude) {
       ASSERT_EQ(level_of(magnitude, reference), scale.level(magnitude)) << magnitude << " of " << reference;

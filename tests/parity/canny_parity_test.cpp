@@ -21,7 +21,7 @@ TEST_P(CannyParity, AllSets) {
 
 TEST_P(CannyParity, MostCandidates) {
   std::vector<int> set;
-  for (int level = 1; level <= kMostCandidates; ++level) set.push_back(level);
+  for (int level = 1; level <= kMaxCandidates; ++level) set.push_back(level);
   expect_parity(with(set, GetParam()), discs(97, 80, 2));
   expect_parity(with(set, GetParam()), noise(70, 61, 3));
 }

@@ -65,15 +65,15 @@ void expect_copies(const Coded& coded, bool ahead, bool slow, PacketCopies& copi
 }
 
 TEST_F(PacketCopiesParity, AreWhatIsInTheStream) {
-  constexpr int kMost = 40;
+  constexpr int kMax = 40;
   std::mt19937 random(7);
   const PinnedAllocation pinned = allocate_pinned(kWindowBytes);
   const Stream download;
   const auto memory = std::make_shared<PacketMemory>();
   for (int round = 0; round < 8; ++round) {
-    PacketCopies copies(kMost, 0, memory);
+    PacketCopies copies(kMax, 0, memory);
     for (int batch = 0; batch < 3; ++batch) {
-      const int pictures = 1 + static_cast<int>(random() % kMost);
+      const int pictures = 1 + static_cast<int>(random() % kMax);
       Coded coded = coded_batch(pictures, round % 2 == 0 ? 90000 : 5000, random);
       // The window reads ahead of what was written.
       coded.stream.resize(std::max(coded.stream.size(), kWindowBytes));

@@ -89,7 +89,7 @@ void expect_qp_offset_parity(const QpOffsetCase& c) {
 TEST_F(QpOffsetParity, SumsAndOffsets) {
   for (const AqMode mode : {AqMode::edges, AqMode::variance}) {
     expect_qp_offset_parity({64, 48, 3, 0, 64, mode, kStrengthOne});
-    expect_qp_offset_parity({101, 75, 4, 3, 107, mode, kLargestStrength});
+    expect_qp_offset_parity({101, 75, 4, 3, 107, mode, kMaxStrength});
     expect_qp_offset_parity({352, 288, 2, 8, 352, mode, kStrengthOne / 2});
     expect_qp_offset_parity({1, 1, 2, 0, 1, mode, kStrengthOne});
     expect_qp_offset_parity({17, 300, 2, 1, 24, mode, kStrengthOne});

@@ -16,7 +16,7 @@
 namespace cu264 {
 namespace {
 
-using encoder::crf_qp_q8, encoder::kHighestQpQ8, encoder::kQpOne;
+using encoder::crf_qp_q8, encoder::kMaxQpQ8, encoder::kQpOne;
 using test::predicted_bits;
 
 constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
@@ -52,7 +52,7 @@ TEST(BitsModel, PredictionsFallWithTheQp) {
       for (const Preset preset : kPresets) {
         std::int64_t before = predicted_bits(found, 0, preset);
         EXPECT_LE(before, 24 * 3300);
-        for (int qp_q8 = 16; qp_q8 <= kHighestQpQ8; qp_q8 += 16) {
+        for (int qp_q8 = 16; qp_q8 <= kMaxQpQ8; qp_q8 += 16) {
           const std::int64_t bits = predicted_bits(found, qp_q8, preset);
           EXPECT_GT(bits, 0);
           EXPECT_LE(bits, before) << test::name_of(content) << ", QP " << qp_q8 / 256.0;
@@ -89,16 +89,16 @@ TEST(BitsModel, CrfRisesWithComplexity) {
       measure(test::make_picture(test::Content::natural, 96, 64), AdaptiveQuantisation::variance);
   EXPECT_GT(crf_qp_q8(busy, 23 * kQpOne, true), crf_qp_q8(plain, 23 * kQpOne, true));
   int before = -1;
-  for (int crf_q8 = 0; crf_q8 <= kHighestQpQ8; crf_q8 += 64) {
+  for (int crf_q8 = 0; crf_q8 <= kMaxQpQ8; crf_q8 += 64) {
     const int qp = crf_qp_q8(busy, crf_q8, true);
     EXPECT_GE(qp, before);
-    EXPECT_LE(qp, kHighestQpQ8);
+    EXPECT_LE(qp, kMaxQpQ8);
     before = qp;
     // The scale is that of an encoder with CABAC.
     const int with_cavlc = crf_qp_q8(busy, crf_q8, false);
     EXPECT_GE(with_cavlc, qp);
-    EXPECT_LE(with_cavlc, std::min(qp + 3 * kQpOne, kHighestQpQ8));
-    EXPECT_EQ(with_cavlc > qp, crf_q8 > 18 * kQpOne && qp < kHighestQpQ8) << crf_q8;
+    EXPECT_LE(with_cavlc, std::min(qp + 3 * kQpOne, kMaxQpQ8));
+    EXPECT_EQ(with_cavlc > qp, crf_q8 > 18 * kQpOne && qp < kMaxQpQ8) << crf_q8;
   }
   // Nothing to measure is no fault.
   EXPECT_GE(crf_qp_q8({}, 23 * kQpOne, true), 0);

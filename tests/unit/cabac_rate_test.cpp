@@ -215,7 +215,8 @@ TEST(CabacRate, HeadersCostWhatTheirBinsCost) {
               if ((pattern & 15) != 0 && (pattern & 15) != 15) continue;
               mb.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
               bits = rate.intra16x16_header_bits(mode, pattern & 15, pattern >> 4);
-              EXPECT_LE(bits, rate.intra16x16_header_bits(mode, pattern & 15, CabacRate::kMostChromaPattern));
+              EXPECT_LE(bits,
+                        rate.intra16x16_header_bits(mode, pattern & 15, CabacRate::kCostliestChromaPattern));
             } else {
               for (int block = 0; block < 16; ++block) mb.intra4x4_pred_mode[block] = kIntra4x4Dc;
               bits = rate.i_nxn_header_bits(kind, pattern & 15, pattern >> 4) +

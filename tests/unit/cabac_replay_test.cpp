@@ -22,8 +22,8 @@ TEST(CabacReplay, BinsDoNotTakeStatesPastEachOther) {
     ordered[static_cast<std::size_t>(state_order(state))] = state;
   }
   EXPECT_EQ(std::count(ordered.begin(), ordered.end(), -1), 0);
-  EXPECT_EQ(ordered.front(), kLowestState);
-  EXPECT_EQ(ordered.back(), kHighestState);
+  EXPECT_EQ(ordered.front(), kMinState);
+  EXPECT_EQ(ordered.back(), kMaxState);
   for (int bin = 0; bin < 2; ++bin) {
     for (std::size_t i = 1; i < ordered.size(); ++i) {
       EXPECT_LE(state_order(next_state(ordered[i - 1], bin)), state_order(next_state(ordered[i], bin)))

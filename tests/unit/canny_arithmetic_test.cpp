@@ -24,11 +24,11 @@ TEST(CannyArithmetic, GaussianTapsAreTheNormalisedBell) {
     const double sigma = tenths / 10.0;
     const int radius = gaussian_radius(tenths);
     EXPECT_EQ(radius, static_cast<int>(std::ceil(3 * sigma - 1e-9))) << sigma;
-    ASSERT_LE(radius, kLargestRadius);
+    ASSERT_LE(radius, kMaxRadius);
     double norm = 0;
     for (int d = -radius; d <= radius; ++d) norm += std::exp(-d * d / (2 * sigma * sigma));
     int sum = gaussian_tap(tenths, 0);
-    for (int d = 1; d <= kLargestRadius; ++d) {
+    for (int d = 1; d <= kMaxRadius; ++d) {
       const double exact = d <= radius ? 16384 * std::exp(-d * d / (2 * sigma * sigma)) / norm : 0;
       EXPECT_LE(std::abs(gaussian_tap(tenths, d) - exact), 0.5 + 1e-6)
           << "sigma " << sigma << ", distance " << d;
@@ -55,10 +55,10 @@ TEST(CannyArithmetic, SquareRootIsTheFloor) {
   };
   for (int value = 0; value < 100000; ++value) check(value);
   // The numbers next to every square that a gradient can reach.
-  for (int root = 1; root <= kLargestMagnitude + 1; ++root) {
+  for (int root = 1; root <= kMaxMagnitude + 1; ++root) {
     for (int near = -1; near <= 1; ++near) check(root * root + near);
   }
-  EXPECT_EQ(gradient_magnitude(4080, -4080), kLargestMagnitude);
+  EXPECT_EQ(gradient_magnitude(4080, -4080), kMaxMagnitude);
 }
 
 // Bilinear sampling of the ring in floating point.
@@ -83,7 +83,7 @@ TEST(CannyArithmetic, SuppressionInterpolatesOnTheRing) {
   int kept = 0;
   for (int round = 0; round < 200000; ++round) {
     int m[3][3];
-    const int span = round % 3 == 0 ? 3 : kLargestMagnitude;  // a small span gives ties
+    const int span = round % 3 == 0 ? 3 : kMaxMagnitude;  // a small span gives ties
     for (auto& row : m) {
       for (int& value : row) value = static_cast<int>(random() % (span + 1));
     }
@@ -110,7 +110,7 @@ TEST(CannyArithmetic, OfEqualNeighboursOneStays) {
 
 TEST(CannyArithmetic, LevelsAreHundredthsOfTheLargest) {
   EXPECT_EQ(level_of(0, 0), 0);
-  EXPECT_EQ(level_of(kLargestMagnitude, kLargestMagnitude), 100);
+  EXPECT_EQ(level_of(kMaxMagnitude, kMaxMagnitude), 100);
   EXPECT_EQ(level_of(99, 10000), 0);
   EXPECT_EQ(level_of(100, 10000), 1);
   EXPECT_EQ(level_of(2899, 10000), 28);

@@ -163,7 +163,7 @@ TEST(Headers, HrdParametersAreThoseOfTheBuffer) {
   config = sized(64, 64), config.max_bitrate = 1;
   check(64, 16, 0);
   config.max_bitrate = config.buffer_bits = std::int64_t{1} << 50;
-  check(cu264::encoder::kMostHrdBitRate, cu264::encoder::kMostCpbBits, 0);
+  check(cu264::encoder::kMaxHrdBitRate, cu264::encoder::kMaxCpbBits, 0);
 }
 
 // Pictures that count their durations do not leave a buffer at the frame rate.

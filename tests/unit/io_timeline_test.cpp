@@ -104,18 +104,18 @@ TEST(Timeline, PacketsWithoutTimesStaySo) {
 
 // Sums of such times would overflow, which is undefined; the sanitizers' run sees it.
 TEST(Timeline, TimesThatNoClockShowsAreMissing) {
-  constexpr std::int64_t kMost = INT64_MAX;
+  constexpr std::int64_t kMax = INT64_MAX;
   for (const bool jumps : {false, true}) {
-    for (const std::int64_t begin : {std::int64_t{0}, kMost, -kMost, kLatestTime / 2, -kLatestTime / 2}) {
+    for (const std::int64_t begin : {std::int64_t{0}, kMax, -kMax, kLatestTime / 2, -kLatestTime / 2}) {
       const Input input;
       Timeline timeline(begin, jumps);
       input.pass(timeline, 0, 0);
       std::int64_t impossible = 0;
       for (const std::int64_t time :
-           {kMost, -kMost, kMost - kSecond, std::int64_t{1} << 62, -(std::int64_t{1} << 61) - 1}) {
+           {kMax, -kMax, kMax - kSecond, std::int64_t{1} << 62, -(std::int64_t{1} << 61) - 1}) {
         const AvPacket packet = make_packet();
         packet->stream_index = 1;
-        packet->pts = packet->dts = time, packet->duration = kMost;
+        packet->pts = packet->dts = time, packet->duration = kMax;
         input.apply(timeline, *packet);
         EXPECT_EQ(packet->pts, AV_NOPTS_VALUE);
         EXPECT_EQ(packet->dts, AV_NOPTS_VALUE);

@@ -90,7 +90,7 @@ TEST(PacketMemory, SmallPacketsLeaveLargeBuffersAlone) {
 }
 
 TEST(PacketMemory, KeepsNoMoreThanItsLimit) {
-  constexpr std::size_t kSize = std::size_t{1} << 20, kKept = PacketMemory::kMostBytes / kSize;
+  constexpr std::size_t kSize = std::size_t{1} << 20, kKept = PacketMemory::kMaxBytes / kSize;
   const auto memory = std::make_shared<PacketMemory>();
   {
     std::vector<PacketBytes> all;
@@ -108,7 +108,7 @@ TEST(PacketMemory, KeepsNoMoreThanItsLimit) {
 // What is kept of larger packets than there are now makes room.
 TEST(PacketMemory, FreesTheLargestAtItsLimit) {
   const auto memory = std::make_shared<PacketMemory>();
-  { PacketBytes all = memory->take(PacketMemory::kMostBytes); }
+  { PacketBytes all = memory->take(PacketMemory::kMaxBytes); }
   const std::uint8_t* where = nullptr;
   {
     PacketBytes small = memory->take(1000);

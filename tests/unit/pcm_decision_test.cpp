@@ -57,8 +57,8 @@ TEST(PcmDecision, NoHeaderIsLongerThanItsBound) {
       longest = std::max(longest, CavlcRate{}.macroblock_header_bits(mb, 0));
     }
   }
-  EXPECT_LE(longest, kMostHeaderBits);
-  EXPECT_GE(longest, kMostHeaderBits - 10);  // the bound is close
+  EXPECT_LE(longest, kMaxHeaderBits);
+  EXPECT_GE(longest, kMaxHeaderBits - 10);  // the bound is close
 }
 
 TEST(PcmDecision, ByRdTheCheaperIsTaken) {
@@ -143,7 +143,7 @@ TEST(PcmDecision, BitsAreCountedOnlyWhereTheyCouldBeTooMany) {
 
 TEST(PcmDecision, AsManyLevelsAsNeverCountFit) {
   // A level takes at most 28 bits, its run 11, and the coeff_token of a block 16.
-  EXPECT_LE(kMostHeaderBits + kSurelyBelowPcm * (28 + 11) + kBlocksPerMacroblock * 16, kPcmBits);
+  EXPECT_LE(kMaxHeaderBits + kSurelyBelowPcm * (28 + 11) + kBlocksPerMacroblock * 16, kPcmBits);
 }
 
 // A grid of counts, as in both searches.

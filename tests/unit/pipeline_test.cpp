@@ -138,7 +138,7 @@ StreamParams params_of() {
   params.decisions.aq = AqParams{AqMode::none, 0, false};
   params.pacing.controls_rate = params.pacing.codes_again = true;
   params.execution.streams = 4;
-  params.pacing.lookahead = kUsualLookahead;
+  params.pacing.lookahead = kDefaultLookahead;
   return params;
 }
 

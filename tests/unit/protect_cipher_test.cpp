@@ -245,7 +245,7 @@ TEST(ProtectCipher, KeyLayout) {
       unit += units;
     }
     EXPECT_EQ(layout.aes_blocks(), (16 * unit + 127) / 128);
-    EXPECT_LE(layout.aes_blocks(), kMostKeyBlocks);
+    EXPECT_LE(layout.aes_blocks(), kMaxKeyBlocks);
   }
 }
 

@@ -109,7 +109,7 @@ TEST(QpOffsets, OffsetsAreZeroMeanAndGrowWithStrength) {
           << strength;
       int spread = 0;
       for (const int offset : found) {
-        EXPECT_LE(std::abs(offset), kLargestOffset);
+        EXPECT_LE(std::abs(offset), kMaxOffset);
         spread += std::abs(offset);
       }
       EXPECT_GT(spread, spread_before);
@@ -136,7 +136,7 @@ TEST(QpOffsets, EdgesLowerAndTextureRaisesTheQp) {
 TEST(QpOffsets, FlatPicturesHaveNoOffsets) {
   Scene flat{std::vector<std::uint8_t>(kWidth * kHeight, 33), std::vector<std::uint8_t>(kWidth * kHeight)};
   for (const AqMode mode : {AqMode::edges, AqMode::variance}) {
-    for (const int offset : offsets(flat, {mode, kLargestStrength})) EXPECT_EQ(offset, 0);
+    for (const int offset : offsets(flat, {mode, kMaxStrength})) EXPECT_EQ(offset, 0);
   }
 }
 

@@ -330,7 +330,7 @@ TEST(RateControl, FramesThatAreHeldCountAsMemory) {
     try {
       plain = memory_required(config);
       config.bitrate = 8000000;
-      EXPECT_GE(memory_required(config).device, plain.device + (8 * kBatch + kUsualLookahead) * kFrame);
+      EXPECT_GE(memory_required(config).device, plain.device + (8 * kBatch + kDefaultLookahead) * kFrame);
       config.lookahead = 0;
       held = memory_required(config);
       config.devices = {0, 1};

@@ -28,7 +28,7 @@ TEST(Headers, HrdMessagesReadBack) {
     for (const std::uint32_t delay : {1u, 45000u, 90000u}) {
       for (const std::uint32_t ticks : {0u, 2u, 200u}) {
         const auto nal = cu264::encoder::hrd_sei(hrd, delay, 90000 - delay, ticks);
-        EXPECT_LE(nal.size(), cu264::encoder::kMostHrdSei);
+        EXPECT_LE(nal.size(), cu264::encoder::kMaxHrdSeiBytes);
         const auto units = cu264::bitstream::split_annexb(nal).units;
         ASSERT_EQ(units.size(), 1u);
         EXPECT_EQ(units[0].prefix.size(), 4u);

@@ -30,8 +30,8 @@ struct Kept {
 // Runs passes until a file is kept. Packets come back up to `reach` pictures late where the plan allows it.
 Kept run(SizePlan& plan, const Clip& clip, std::int64_t beside, std::size_t reach = 100) {
   for (int pass = 1;; ++pass) {
-    EXPECT_LE(pass, SizePlan::kMostPasses);
-    if (pass > SizePlan::kMostPasses) return {};
+    EXPECT_LE(pass, SizePlan::kMaxPasses);
+    if (pass > SizePlan::kMaxPasses) return {};
     const SizeOf& size = plan.measures() ? clip.fast : clip.wanted;
     Kept file;
     file.bytes = beside;
@@ -108,7 +108,7 @@ TEST(SizePlan, TwoPassesEndBelowTheTarget) {
             EXPECT_LE(plan.passes(), announced > 0 && pictures > 12 ? 2 : 3)
                 << pictures << " pictures, seed " << seed << ", " << plan.summary();
             short_files += pictures == 12, third_passes += pictures == 12 && plan.passes() > 2;
-            EXPECT_LE(std::abs(file.last - file.middle), SizePlan::kLargestCorrection);
+            EXPECT_LE(std::abs(file.last - file.middle), SizePlan::kMaxCorrection);
             EXPECT_LE(file.highest - file.lowest, pictures == 12                      ? 4.5
                                                   : pictures < 3000 || announced == 0 ? 3.0
                                                                                       : 1.0)

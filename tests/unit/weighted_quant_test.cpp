@@ -17,8 +17,8 @@ constexpr int kWeights[] = {1, 2, 5, 6, 9, 15, 16, 17, 42, 100, 254, 255};
 
 // The largest coefficients of residuals of 255, by position class: products of the sums of the magnitudes in
 // two rows of the transform's matrix (4 and 6; 8, 62/8 and 6).
-constexpr double kLargest4x4[3] = {16 * 255, 36 * 255, 24 * 255};
-constexpr double kLargest8x8[6] = {64 * 255, 7.75 * 7.75 * 255, 36 * 255, 62 * 255, 48 * 255, 46.5 * 255};
+constexpr double kMax4x4[3] = {16 * 255, 36 * 255, 24 * 255};
+constexpr double kMax8x8[6] = {64 * 255, 7.75 * 7.75 * 255, 36 * 255, 62 * 255, 48 * 255, 46.5 * 255};
 
 TEST(WeightedQuant, TheWeight16IsFlat) {
   for (int qp = 0; qp <= 51; ++qp) {
@@ -46,7 +46,7 @@ TEST(WeightedQuant, EverythingFitsIn32Bits) {
     const int shift8x8 = kWeightedShift8x8 + qp / 6;
     for (const int weight : kWeights) {
       for (int c = 0; c < 3; ++c) {
-        const double scaled = kLargest4x4[c] * weighted_multiplier(q.multiplier[c], weight);
+        const double scaled = kMax4x4[c] * weighted_multiplier(q.multiplier[c], weight);
         EXPECT_LT(scaled + std::ldexp(1, q.shift - 1), kLimit) << qp << " " << weight;
       }
       // All 256 differences of a macroblock add up in a DC coefficient.
@@ -54,7 +54,7 @@ TEST(WeightedQuant, EverythingFitsIn32Bits) {
                 kLimit);
       for (int c = 0; c < 6; ++c) {
         // Coefficients are some units larger where halves are rounded.
-        const double scaled = (kLargest8x8[c] + 8) * weighted_multiplier8x8(q8x8.multiplier[c], weight);
+        const double scaled = (kMax8x8[c] + 8) * weighted_multiplier8x8(q8x8.multiplier[c], weight);
         EXPECT_LT(scaled + std::ldexp(1, shift8x8 - 1), kLimit) << qp << " " << weight;
       }
       EXPECT_LT(2063.0 * weighted_dequant(qp, 5, weight), kLimit);
@@ -91,7 +91,7 @@ TEST(WeightedQuant, MultipliersInvertTheScales) {
     for (const int weight : kWeights) {
       for (int n = 0; n < 64; ++n) {
         const int c = position_class(n & 15);
-        const int coefficient = static_cast<int>(random() % static_cast<unsigned>(kLargest4x4[c] / 4));
+        const int coefficient = static_cast<int>(random() % static_cast<unsigned>(kMax4x4[c] / 4));
         const int level =
             quantise(coefficient * weighted_multiplier(q.multiplier[c], weight), q.shift, 1 << (q.shift - 1));
         const double scale = weight * dequant_scale(qp, c) * std::ldexp(1, qp / 6 - 4);
@@ -102,7 +102,7 @@ TEST(WeightedQuant, MultipliersInvertTheScales) {
         EXPECT_LE(std::abs(back - exact), scale / 2 + 1 + exact / 256) << qp << " " << weight << " " << n;
 
         const int m = position_class8x8(n);
-        const int large = static_cast<int>(random() % static_cast<unsigned>(kLargest8x8[m] / 4));
+        const int large = static_cast<int>(random() % static_cast<unsigned>(kMax8x8[m] / 4));
         const int level8x8 = quantise(large * weighted_multiplier8x8(q8x8.multiplier[m], weight), shift8x8,
                                       1 << (shift8x8 - 1));
         if (level8x8 == kMaxLevel) continue;

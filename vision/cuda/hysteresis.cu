@@ -11,7 +11,7 @@
 namespace cu264::vision::cuda {
 namespace {
 
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 constexpr int kThreads = 256;
 using GlobalForest = RunForest<::cuda::thread_scope_device>;
 
@@ -77,7 +77,7 @@ __device__ LevelBits load_levels(const WordGrid& grid, const EdgeWork& work, int
   return levels;
 }
 
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMaxThreads)
     hysteresis_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
                       const __grid_constant__ EdgeWork work) {
   extern __shared__ std::uint32_t s_memory[];

@@ -15,7 +15,7 @@ namespace cu264::vision::cuda {
 
 class LevelScale {
  public:
-  // 0 <= reference <= kLargestMagnitude.
+  // 0 <= reference <= kMaxMagnitude.
   CU264_HD_MEMBER explicit LevelScale(int reference)
       : reciprocal_(reference > 1 ? static_cast<std::uint32_t>(((std::uint64_t{1} << 32) +
                                                                 static_cast<std::uint32_t>(reference) - 1) /

@@ -11,8 +11,8 @@
 namespace cu264::vision::cuda {
 namespace {
 
-constexpr int kMostThreads = 1024;
-constexpr int kMostThreadWords = 4;
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxThreadWords = 4;
 constexpr std::size_t kStaticBytes = 1024;  // at least the static shared memory of the kernels
 
 // With one word for each thread 32 registers are enough. Where a multiprocessor takes 2048 threads, its
@@ -24,7 +24,7 @@ constexpr int kBlocksOfOneWord = 1;
 #endif
 
 template <int kThreadWords>
-__global__ void __launch_bounds__(kMostThreads, kThreadWords == 1 ? kBlocksOfOneWord : 1)
+__global__ void __launch_bounds__(kMaxThreads, kThreadWords == 1 ? kBlocksOfOneWord : 1)
     link_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
                 const __grid_constant__ LinkWork work) {
   extern __shared__ std::uint32_t s_memory[];
@@ -98,9 +98,9 @@ std::size_t label_shared_bytes(const WordGrid& grid) {
 
 int shared_label_threads(const WordGrid& grid, std::size_t shared_bytes) {
   const std::size_t words = grid.most_words();
-  if (words > kMostSharedWords || label_shared_bytes(grid) + kStaticBytes > shared_bytes) return 0;
-  const std::size_t thread_words = (words + kMostThreads - 1) / kMostThreads;
-  if (thread_words > kMostThreadWords) return 0;
+  if (words > kMaxSharedWords || label_shared_bytes(grid) + kStaticBytes > shared_bytes) return 0;
+  const std::size_t thread_words = (words + kMaxThreads - 1) / kMaxThreads;
+  if (thread_words > kMaxThreadWords) return 0;
   const std::size_t threads = (words + thread_words - 1) / thread_words;
   return static_cast<int>((threads + 31) / 32 * 32);
 }
@@ -112,7 +112,7 @@ void launch_link_shared(const WordGrid& grid, int pictures, const CandidateSet& 
   const unsigned thread_words =
       (grid.most_words() + static_cast<unsigned>(threads) - 1) / static_cast<unsigned>(threads);
   using Launch = decltype(&launch<1>);
-  static constexpr Launch kLaunchOfWords[kMostThreadWords] = {launch<1>, launch<2>, launch<3>, launch<4>};
+  static constexpr Launch kLaunchOfWords[kMaxThreadWords] = {launch<1>, launch<2>, launch<3>, launch<4>};
   kLaunchOfWords[thread_words - 1](grid, pictures, set, work, threads, bytes, stream);
 }
 

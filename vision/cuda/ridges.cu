@@ -24,7 +24,7 @@ constexpr int kPitch = 72;       // samples of a 16-bit row
 constexpr int kManyTiles = 512;  // from here on taller tiles still keep a device busy
 
 struct Taps {
-  int at[kLargestRadius + 1];
+  int at[kMaxRadius + 1];
 };
 
 template <int kRadius, int kRows>
@@ -231,10 +231,10 @@ int ridge_tiles(int width, int height, int pictures) {
 void launch_ridges(const PicturePlanes& planes, int width, int height, int pictures, int sigma_tenths,
                    const Ridges& ridges, cudaStream_t stream) {
   Taps taps;
-  for (int k = 0; k <= kLargestRadius; ++k) taps.at[k] = gaussian_tap(sigma_tenths, k);
+  for (int k = 0; k <= kMaxRadius; ++k) taps.at[k] = gaussian_tap(sigma_tenths, k);
   using Launch = decltype(&launch<1>);
-  static constexpr Launch kLaunchOfRadius[kLargestRadius] = {launch<1>, launch<2>, launch<3>,
-                                                             launch<4>, launch<5>, launch<6>};
+  static constexpr Launch kLaunchOfRadius[kMaxRadius] = {launch<1>, launch<2>, launch<3>,
+                                                         launch<4>, launch<5>, launch<6>};
   kLaunchOfRadius[gaussian_radius(sigma_tenths) - 1](planes, width, height, pictures, taps, ridges, stream);
   check_launch("find_ridges");
 }

@@ -14,7 +14,7 @@ namespace cu264::vision::cuda {
 // Bytes of shared memory for each word.
 constexpr std::size_t kSharedWordBytes =
     sizeof(std::uint32_t) * (1 + kNodesPerWord) + sizeof(std::uint16_t) * kNodesPerWord;
-constexpr std::size_t kMostSharedWords = 65536 / kNodesPerWord;  // a node in 16 bits
+constexpr std::size_t kMaxSharedWords = 65536 / kNodesPerWord;  // a node in 16 bits
 
 class SharedMap {
  public:

@@ -13,7 +13,7 @@ constexpr int kTileX = 32, kTileY = 8;
 
 struct Filter {
   int radius;
-  int tap[kLargestRadius + 1];
+  int tap[kMaxRadius + 1];
 };
 
 struct Pixel {
@@ -97,7 +97,7 @@ const dim3 kTile(kTileX, kTileY);
 
 Filter filter_of(int sigma_tenths) {
   Filter filter{gaussian_radius(sigma_tenths), {}};
-  for (int k = 0; k <= kLargestRadius; ++k) filter.tap[k] = gaussian_tap(sigma_tenths, k);
+  for (int k = 0; k <= kMaxRadius; ++k) filter.tap[k] = gaussian_tap(sigma_tenths, k);
   return filter;
 }
 

@@ -14,7 +14,7 @@
 namespace cu264::vision::cuda {
 namespace {
 
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 constexpr int kThreads = 256;
 
 // The paper's region: the pixels of a word, in a dense array.
@@ -114,7 +114,7 @@ __device__ Thresholds candidate_pair(const CandidateSet& set, int index) {
   return {set.level[low], set.level[low + 1 + index], ThresholdSource::fixed, 0};
 }
 
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMaxThreads)
     calc_sm(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
             const std::uint8_t* d_level, std::uint32_t* d_sm, std::uint32_t* d_maps) {
   const int pairs = pair_count(set), work = pairs * grid.layout.count;
@@ -167,7 +167,7 @@ __device__ std::uint32_t count_equal(const RegionBytes& bytes, int x) {
 }
 
 // Algorithm 4. blockIdx.x is x - 1, where x is the level; blockIdx.y is the sub-image.
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMaxThreads)
     calc_pf_histo(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
                   const std::uint8_t* d_prob, LevelSums* d_sums, LevelDistribution* d_distribution) {
   const int x = static_cast<int>(blockIdx.x) + 1;
@@ -272,7 +272,7 @@ __device__ void write_edges(std::uint8_t* d_edges, int pixels, std::uint32_t edg
   for (int p = 0; p < pixels; ++p) d_edges[p] = (edges >> p & 1u) != 0 ? kEdge : 0;
 }
 
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMaxThreads)
     hysteresis(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
                const Thresholds* d_thresholds, std::uint32_t* d_maps,
                const __grid_constant__ Plane<std::uint8_t> plane) {
@@ -289,7 +289,7 @@ __global__ void __launch_bounds__(kMostThreads)
 }
 
 unsigned region_threads(const WordGrid& grid) {
-  return std::min<unsigned>(kMostThreads, (grid.most_words() + 31) / 32 * 32);
+  return std::min<unsigned>(kMaxThreads, (grid.most_words() + 31) / 32 * 32);
 }
 
 template <class Kernel>
@@ -353,12 +353,12 @@ void launch_published_search(const WordGrid& grid, const CannyParams& params, co
 
 void launch_published_fallback(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                                cudaStream_t stream) {
-  constexpr std::size_t kPixelsOfBlock = 16 * kThreads, kMostBlocks = 1024;
+  constexpr std::size_t kPixelsOfBlock = 16 * kThreads, kMaxBlocks = 1024;
   const std::size_t pixels = static_cast<std::size_t>(grid.layout.width) * grid.layout.height;
   const int highest = highest_candidate(set);
   check_cuda(cudaMemsetAsync(arrays.pooled, 0, sizeof *arrays.pooled, stream), "clearing pooled counts");
   const auto blocks =
-      static_cast<unsigned>(std::min((pixels + kPixelsOfBlock - 1) / kPixelsOfBlock, kMostBlocks));
+      static_cast<unsigned>(std::min((pixels + kPixelsOfBlock - 1) / kPixelsOfBlock, kMaxBlocks));
   pool_counts<<<blocks, kThreads, 0, stream>>>(arrays.level, arrays.prob, pixels, highest, grid.layout.count,
                                                arrays.thresholds, arrays.pooled);
   check_launch("pool_counts");

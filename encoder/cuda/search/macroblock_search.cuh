@@ -140,7 +140,8 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);
   __syncwarp();
   // Intra_8x8 is measured against the highest cost that Intra_16x16 may have (core/luma_decision.h).
-  const int pattern = Place::kAny ? SearchRate::kMostChromaPattern : result.record.coded_block_pattern >> 4;
+  const int pattern =
+      Place::kAny ? SearchRate::kCostliestChromaPattern : result.record.coded_block_pattern >> 4;
   const Prepared<MacroblockMarks> prepared{
       highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
   if constexpr (kRd) warps.meet();

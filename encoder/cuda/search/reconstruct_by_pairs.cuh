@@ -67,7 +67,7 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
   const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, position, lane, slopes);
   const int satd = measure_intra16x16(s, lane, mine.matrix, neighbours);
   const unsigned highest =
-      highest_intra16x16_cost(constants, lane, position, satd, 0, SearchRate::kMostChromaPattern);
+      highest_intra16x16_cost(constants, lane, position, satd, 0, SearchRate::kCostliestChromaPattern);
   if (lane.lane == 0) {
     atomicExch(&side.highest_cost, highest);
     side.neighbours = neighbours;

@@ -36,14 +36,14 @@ struct BlockMemory {
     WarpState<kRd> state;
     typename Intra8x8Shared<kIntra8x8>::Space intra8x8;
   };
-  static constexpr int kMostWarps = RowKernelShape<kRd, kIntra8x8>::kWarps;
+  static constexpr int kMaxWarps = RowKernelShape<kRd, kIntra8x8>::kWarps;
   RateTables rate_tables;
   Intra8x8Shared<kIntra8x8> intra8x8;
   typename RowKernelShape<kRd, kIntra8x8>::Warps::Memory warps;
-  RowMemory rows[kMostWarps];  // by warp; a block has memory for those that it has
+  RowMemory rows[kMaxWarps];  // by warp; a block has memory for those that it has
 
   static constexpr std::size_t bytes(int warps) {
-    return sizeof(BlockMemory) - static_cast<std::size_t>(kMostWarps - warps) * sizeof(RowMemory);
+    return sizeof(BlockMemory) - static_cast<std::size_t>(kMaxWarps - warps) * sizeof(RowMemory);
   }
 };
 
@@ -134,7 +134,7 @@ void launch_rows(const BatchView& batch, const ConstantsByQp<kQpVaries>& constan
   check_cuda(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
   int warps =
-      warps_of_block(Memory::kMostWarps, pictures_on_device * batch.mb_height, batch.pictures, processors);
+      warps_of_block(Memory::kMaxWarps, pictures_on_device * batch.mb_height, batch.pictures, processors);
   while (warps > kSchedulers && Memory::bytes(warps) > static_cast<std::size_t>(most_bytes)) {
     warps -= kSchedulers;
   }

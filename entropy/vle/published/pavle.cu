@@ -33,7 +33,7 @@ template <Kernel kKernel>
 constexpr bool kIsWide = kKernel == Kernel::sm64huff;
 // Codes with which no aggregate is too long. Longer ones may be, which is reported.
 template <Kernel kKernel>
-constexpr int kLongestCode = kIsWide<kKernel> ? 16 : 8;
+constexpr int kMaxCodeLength = kIsWide<kKernel> ? 16 : 8;
 // Words of a slot for each thread.
 template <int kDpt, Kernel kKernel>
 constexpr int kThreadWords = kIsWide<kKernel> ? 2 * kDpt : kDpt;
@@ -309,14 +309,14 @@ void run_scan(const EncodeCall& call, int threads) {
 
 // 48 KB of shared memory hold the table and the scan besides.
 template <int kDpt, Kernel kKernel>
-constexpr int kMostThreads = 512 * kThreadBytes<kDpt, kKernel> <= 40 * 1024 ? 512 : 256;
+constexpr int kMaxThreads = 512 * kThreadBytes<kDpt, kKernel> <= 40 * 1024 ? 512 : 256;
 
 template <int kDpt, Lookup kLookup, bool kCachedCodes, Kernel kKernel = Kernel::sm32>
 constexpr PublishedEncoder pavle(const char* name) {
   return {name,
-          kLongestCode<kKernel>,
+          kMaxCodeLength<kKernel>,
           256,
-          kMostThreads<kDpt, kKernel>,
+          kMaxThreads<kDpt, kKernel>,
           scratch_bytes<kDpt, kKernel>,
           prepare<kDpt, kKernel>,
           run<kDpt, kLookup, kCachedCodes, kKernel>};

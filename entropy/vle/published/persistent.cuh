@@ -91,12 +91,12 @@ inline void zero(void* d_memory, std::size_t bytes, const EncodeCall& call) {
              "zeroing device memory");
 }
 
-template <int kSpan, class Scan, int kLongestCode>
+template <int kSpan, class Scan, int kMaxCodeLength>
 void prepare_persistent(const EncodeCall& call, int threads) {
   zero(call.d_result, sizeof(EncodeResult), call);
   if (call.size == 0) return;
   zero(call.d_scratch, persistent_scratch_bytes<kSpan, Scan>(call.size, threads), call);
-  zero(call.d_output, output_bound(call, kLongestCode), call);
+  zero(call.d_output, output_bound(call, kMaxCodeLength), call);
 }
 
 // Launches as many blocks as the device holds at once (CUVLE III.B), or fewer if there is less to do.
@@ -121,15 +121,15 @@ void launch_persistent(void (*kernel)(KernelCall<kSpan, Scan>), const char* name
 }
 
 // An encoder of one persistent kernel, with the thread blocks of YAVLE and GVLE.
-template <int kSpan, class Scan, int kLongestCode>
+template <int kSpan, class Scan, int kMaxCodeLength>
 constexpr PublishedEncoder persistent_encoder(const char* name,
                                               void (*run)(const EncodeCall& call, int threads)) {
   return {name,
-          kLongestCode,
+          kMaxCodeLength,
           128,
           1024,
           persistent_scratch_bytes<kSpan, Scan>,
-          prepare_persistent<kSpan, Scan, kLongestCode>,
+          prepare_persistent<kSpan, Scan, kMaxCodeLength>,
           run};
 }
 
