@@ -29,8 +29,8 @@
 #include "entropy/cabac/binarise.h"
 #include "entropy/cabac/cabac_batch.h"
 #include "entropy/cabac/chunk_job.h"
-#include "entropy/cabac/code_strings.h"
-#include "entropy/pack/pack_strings.h"
+#include "entropy/cabac/code_slices.h"
+#include "entropy/pack/pack_cabac_slices.h"
 #include "support/device_array.cuh"
 
 namespace cu264::bench {
@@ -82,7 +82,7 @@ std::vector<entropy::ChunkShape> chunk_shapes(const entropy::ChunkShape& chosen)
 class StageMemory {
  public:
   StageMemory(const core::BatchView& view, entropy::ChunkShape shape)
-      : layout_(entropy::string_layout(view)) {
+      : layout_(entropy::slice_bits_layout(view)) {
     const auto mbs =
         static_cast<std::size_t>(view.pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
     // Twice what pictures have at QP 22.
@@ -97,8 +97,8 @@ class StageMemory {
       job.layout = layout_;
       job.pool = {pool, arena.take<std::uint16_t>(pool.items()),
                   arena.take<std::uint32_t>(pool.most_segments), arena.take<std::uint32_t>(1)};
-      job.records = arena.take<entropy::StringRecord>(layout_.slice_count());
-      job.strings = arena.take<std::uint32_t>(layout_.all_words());
+      job.records = arena.take<entropy::CabacSliceRecord>(layout_.slice_count());
+      job.slice_bits = arena.take<std::uint32_t>(layout_.all_words());
       job.memory = entropy::carve_chunks(arena, pool, mbs);
     };
     Arena sizes(nullptr);
@@ -111,8 +111,8 @@ class StageMemory {
   void launch_binarise() const {
     entropy::launch_binarise(job.batch, binarise, job.records, job.pool, 0, nullptr);
   }
-  std::vector<entropy::StringRecord> records() const {
-    std::vector<entropy::StringRecord> copy(layout_.slice_count());
+  std::vector<entropy::CabacSliceRecord> records() const {
+    std::vector<entropy::CabacSliceRecord> copy(layout_.slice_count());
     check_cuda(cudaMemcpy(copy.data(), job.records, copy.size() * sizeof(copy[0]), cudaMemcpyDeviceToHost),
                "download");
     return copy;
@@ -129,7 +129,7 @@ class StageMemory {
   entropy::BinariseScratch binarise;
 
  private:
-  const entropy::StringLayout layout_;
+  const entropy::SliceBitsLayout layout_;
   std::optional<DeviceArray<std::uint8_t>> memory_;
 };
 
@@ -140,9 +140,9 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const core::BatchView& view = batch.view();
     const std::size_t slice_count = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(slices);
     const DeviceArray<std::uint8_t> pack_scratch(
-        entropy::string_pack_scratch_bytes(pictures, view.mb_width, view.mb_height, slices));
+        entropy::cabac_pack_scratch_bytes(pictures, view.mb_width, view.mb_height, slices));
     const std::size_t capacity = static_cast<std::size_t>(pictures) *
-                                 entropy::max_packed_string_bytes(view.mb_width, view.mb_height, slices);
+                                 entropy::max_packed_cabac_bytes(view.mb_width, view.mb_height, slices);
     const DeviceArray<std::uint8_t> stream(capacity);
     const DeviceArray<core::SliceHeaderBits> headers(
         std::vector<core::SliceHeaderBits>(slice_count, core::slice_header(0, {})));
@@ -154,18 +154,20 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const auto report_way = [&](const std::string& way, const StageMemory& memory,
                                 const std::function<void()>& launch) {
       const double binarise = milliseconds([&] { memory.launch_binarise(); });
-      // Strings continue where the previous ones ended.
+      // Slices continue where the previous ones ended.
       const double code = milliseconds([&] {
                             memory.launch_binarise();
                             launch();
                           }) -
                           binarise;
       const double pack = milliseconds([&] {
-        entropy::launch_pack_strings(view, headers.data(), memory.job.records, memory.job.strings,
-                                     {pack_scratch.data(), stream.data(), capacity}, packed.data(), nullptr);
+        entropy::launch_pack_cabac_slices(view, headers.data(), memory.job.records, memory.job.slice_bits,
+                                          {pack_scratch.data(), stream.data(), capacity}, packed.data(),
+                                          nullptr);
       });
       double bins = 0, bits = 0;
-      for (const entropy::StringRecord& record : memory.records()) bins += record.bins, bits += record.bits;
+      for (const entropy::CabacSliceRecord& record : memory.records())
+        bins += record.bins, bits += record.bits;
       report.row("stages of CABAC", {{"pictures", pictures},
                                      {"slices", slices},
                                      {"way", way},
@@ -178,7 +180,7 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     };
     const entropy::ChunkShape chosen =
         entropy::pool_layout(
-            entropy::string_layout(view),
+            entropy::slice_bits_layout(view),
             static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture()),
             entropy::pool_room(pictures, view.mb_width, view.mb_height, slices,
                                entropy::cabac_stream_bytes(pictures, view.mb_width, view.mb_height, slices)))
@@ -189,8 +191,8 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
         if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
         report_way("serial, lanes " + (lanes == 0 ? std::string("auto") : std::to_string(lanes)), memory,
                    [&] {
-                     entropy::launch_code_strings(view, memory.job.pool, memory.job.records,
-                                                  memory.job.strings, nullptr, lanes);
+                     entropy::launch_code_slices(view, memory.job.pool, memory.job.records,
+                                                 memory.job.slice_bits, nullptr, lanes);
                    });
       }
       if (pictures == 1 && slices == 1)
@@ -248,7 +250,7 @@ void report_rates(const Clip& clip, int qp, int batch, bool quick, Report& repor
   }
 }
 
-// Rich pictures at low QPs have many items a macroblock (string_layout.h).
+// Rich pictures at low QPs have many items a macroblock (slice_bits_layout.h).
 void report_qps(const Clip& clip, const std::vector<int>& qps, int batch, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const Preset preset : {Preset::fast, Preset::balanced}) {

@@ -14,19 +14,19 @@
 namespace cu264::core {
 
 // The code's bits above a byte that holds their number, as in unpack_code, but with up to 24 bits.
-using CodeString = std::uint32_t;
+using PackedCode = std::uint32_t;
 
 namespace detail {
 
 // Empty where there is no such run.
-CU264_HD constexpr CodeString run_before_string(int zeros_left, int run_before) {
+CU264_HD constexpr PackedCode packed_run_before(int zeros_left, int run_before) {
   return zeros_left == 0 || run_before > 14 ? 0 : packed_run_before_code(zeros_left, run_before);
 }
 
 // The codes of all coefficients in `mask` but the lowest, where `zeros_below` zeros lie below the eight
 // positions.
-CU264_HD constexpr CodeString runs_of_half(int zeros_below, std::uint32_t mask) {
-  CodeString bits = 0;
+CU264_HD constexpr PackedCode runs_of_half(int zeros_below, std::uint32_t mask) {
+  PackedCode bits = 0;
   int length = 0;
   for (int k = 7; k > 0; --k) {
     const std::uint32_t below = mask & ((1u << k) - 1);
@@ -36,22 +36,22 @@ CU264_HD constexpr CodeString runs_of_half(int zeros_below, std::uint32_t mask) 
       if (((below >> i) & 1) != 0) ++ones, next = i;
     }
     const int zeros_left = zeros_below + k - ones;
-    const CodeString run = run_before_string(zeros_left < 7 ? zeros_left : 7, k - next - 1);
+    const PackedCode run = packed_run_before(zeros_left < 7 ? zeros_left : 7, k - next - 1);
     bits = bits << (run & 0xff) | run >> 8;
     length += static_cast<int>(run & 0xff);
   }
-  return bits << 8 | static_cast<CodeString>(length);
+  return bits << 8 | static_cast<PackedCode>(length);
 }
 
 template <int... i>
-CU264_HD CodeString half_runs(std::integer_sequence<int, i...>, int index) {
-  static constexpr CodeString table[] = {runs_of_half(i >> 8, i & 0xff)...};
+CU264_HD PackedCode half_runs(std::integer_sequence<int, i...>, int index) {
+  static constexpr PackedCode table[] = {runs_of_half(i >> 8, i & 0xff)...};
   return table[index];
 }
 
 template <int... i>
-CU264_HD CodeString bridging_run(std::integer_sequence<int, i...>, int index) {
-  static constexpr CodeString table[] = {run_before_string(i >> 4, i & 15)...};
+CU264_HD PackedCode bridging_run(std::integer_sequence<int, i...>, int index) {
+  static constexpr PackedCode table[] = {packed_run_before(i >> 4, i & 15)...};
   return table[index];
 }
 
@@ -63,7 +63,7 @@ CU264_HD int half_runs_length(std::integer_sequence<int, i...>, int index) {
 
 template <int... i>
 CU264_HD int bridging_run_length(std::integer_sequence<int, i...>, int index) {
-  static constexpr std::uint8_t table[] = {static_cast<std::uint8_t>(run_before_string(i >> 4, i & 15))...};
+  static constexpr std::uint8_t table[] = {static_cast<std::uint8_t>(packed_run_before(i >> 4, i & 15))...};
   return table[index];
 }
 
@@ -81,14 +81,14 @@ CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
   using Bridges = std::make_integer_sequence<int, 8 * 16>;
   const std::uint32_t low = nonzero & 0xff, high = nonzero >> 8;
   const int zeros = 8 - count_ones(low);
-  const CodeString upper = detail::half_runs(Halves{}, (zeros < 7 ? zeros : 7) << 8 | static_cast<int>(high));
-  const CodeString lower = detail::half_runs(Halves{}, static_cast<int>(low));
+  const PackedCode upper = detail::half_runs(Halves{}, (zeros < 7 ? zeros : 7) << 8 | static_cast<int>(high));
+  const PackedCode lower = detail::half_runs(Halves{}, static_cast<int>(low));
   // The run from the lowest coefficient of the upper half to the highest of the lower half, if both exist.
   // There is no branch, so that the three look-ups overlap.
   const int above = 8 + highest_bit((high | 0x100) & (0u - (high | 0x100)));
   const int zeros_left = above - count_ones(low);
   const int run = above - highest_bit(low | 1) - 1;
-  const CodeString bridge = detail::bridging_run(
+  const PackedCode bridge = detail::bridging_run(
       Bridges{}, low != 0 && high != 0 ? (zeros_left < 7 ? zeros_left : 7) << 4 | run : 0);
   Runs runs{upper >> 8, static_cast<int>(upper & 0xff)};
   runs.bits = runs.bits << (bridge & 0xff) | bridge >> 8;

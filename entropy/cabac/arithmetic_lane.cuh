@@ -79,11 +79,11 @@ struct ArithmeticShared {
   }
 };
 
-// kBounded: whether the string may be longer than its room.
+// kBounded: whether the slice may need more than its room.
 template <bool kBounded>
 class ArithmeticLane {
  public:
-  // The string begins at d_words and has room for `words` words; d_words[-1] is the guard.
+  // The slice's bits begin at d_words and has room for `words` words; d_words[-1] is the guard.
   __device__ __forceinline__ ArithmeticLane(ArithmeticShared& s_shared, int lane, std::uint32_t* d_words,
                                             std::uint32_t words)
       : s_rows_(s_shared.rows),
@@ -144,7 +144,7 @@ class ArithmeticLane {
     return range_;
   }
 
-  // Begins a piece of a string at d_words with the present states and low 0.
+  // Begins a piece of a slice at d_words with the present states and low 0.
   __device__ __forceinline__ void begin_piece(std::uint32_t* d_words, std::uint32_t range) {
     d_next_ = d_words - 1;
     low_ = 0;
@@ -152,7 +152,7 @@ class ArithmeticLane {
     pending_ = 0;
     bits_ = 0;
   }
-  // The number of bits since the string or piece at d_words began, without the nine of low that the range
+  // The number of bits since the slice or piece at d_words began, without the nine of low that the range
   // reaches.
   __device__ __forceinline__ std::uint32_t bits_since(const std::uint32_t* d_words) const {
     const auto left = static_cast<std::uint32_t>(d_next_ + 1 - d_words);  // words that have left
@@ -166,15 +166,15 @@ class ArithmeticLane {
     return finish(d_words) - kRangeBits;
   }
 
-  // Stores the rest. Returns the number of the string's bits, its final one included.
+  // Stores the rest. Returns the number of bits, the final one included.
   __device__ __forceinline__ std::uint32_t finish(const std::uint32_t* d_words) {
-    const std::uint32_t string_bits = bits_since(d_words);
+    const std::uint32_t bits = bits_since(d_words);
     if (bits_ > 0) put_bits(0, 32 - bits_);
     leave(0);
-    return string_bits;
+    return bits;
   }
 
-  // Returns whether the string exceeded its room.
+  // Returns whether the slice exceeded its room.
   __device__ __forceinline__ bool broken() const {
     return broken_;
   }

@@ -21,7 +21,7 @@ struct BinariseJob {
   GroupLayout groups;
   BinariseScratch scratch;
   std::size_t sums_a_slice;
-  StringRecord* records;
+  CabacSliceRecord* records;
   ItemPool pool;
   std::uint32_t round;
 };
@@ -31,7 +31,7 @@ std::size_t sums_a_slice(const GroupLayout& groups) {
 }
 
 // Adds the group to the record of its slice, which was zeroed. A warp calls this.
-__device__ void add_to_record(StringRecord& record, const GroupItemsShared& s, int mbs, int lane) {
+__device__ void add_to_record(CabacSliceRecord& record, const GroupItemsShared& s, int mbs, int lane) {
   if (lane == 0) atomicAdd(&record.bins, s.bins);
   for (int kind = 0; kind < core::kMacroblockKinds; ++kind) {
     const bool own = lane < mbs && static_cast<int>(s.kinds[lane]) == kind;
@@ -149,8 +149,9 @@ BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_
   return scratch;
 }
 
-void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
-                     const ItemPool& pool, std::uint32_t round, cudaStream_t stream) {
+void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch,
+                     CabacSliceRecord* d_records, const ItemPool& pool, std::uint32_t round,
+                     cudaStream_t stream) {
   const GroupLayout groups = group_layout(batch);
   const BinariseJob job{batch, groups, scratch, sums_a_slice(groups), d_records, pool, round};
   const auto all = static_cast<unsigned>(groups.groups());
@@ -161,7 +162,8 @@ void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratc
     return;
   }
   check_cuda(cudaMemsetAsync(scratch.sums, 0, scratch.cleared_bytes, stream), "cudaMemsetAsync");
-  check_cuda(cudaMemsetAsync(d_records, 0, string_layout(batch).slice_count() * sizeof(StringRecord), stream),
+  check_cuda(cudaMemsetAsync(d_records, 0, slice_bits_layout(batch).slice_count() * sizeof(CabacSliceRecord),
+                             stream),
              "cudaMemsetAsync");
   binarise_groups<<<all, kItemThreads, 0, stream>>>(job);
   check_launch("binarise_groups");

@@ -9,7 +9,7 @@
 #include "common/cuda/arena.h"
 #include "core/device_batch.h"
 #include "entropy/cabac/item_pool.h"
-#include "entropy/cabac/string_layout.h"
+#include "entropy/cabac/slice_bits_layout.h"
 
 namespace cu264::entropy {
 
@@ -31,7 +31,8 @@ BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_
 // Round 0 counts the items of all macroblocks and fills the records except for their bits. Each round writes
 // its items to the pool and pads those of a slice to a multiple of eight. Asynchronous on `stream`. Throws
 // cu264::Error if a launch is refused.
-void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
-                     const ItemPool& pool, std::uint32_t round, cudaStream_t stream);
+void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch,
+                     CabacSliceRecord* d_records, const ItemPool& pool, std::uint32_t round,
+                     cudaStream_t stream);
 
 }  // namespace cu264::entropy

@@ -5,7 +5,7 @@
 //   sort_bins     sorts the bins of each context, in their order, segment by segment, and makes a table for
 //                 walk_states
 //   walk_states   finds the states of all contexts at the beginning of each chunk
-//   code_chunks   codes the piece of the string that a chunk gives if low is 0 at its beginning. To find the
+//   code_chunks   codes the piece of the slice that a chunk gives if low is 0 at its beginning. To find the
 //                 chunk's range, it starts kWarmUpItems earlier with an arbitrary range
 //   place_pieces  codes chunks again whose range is not the one after the previous chunk, and finds where the
 //                 pieces lie
@@ -34,7 +34,7 @@
 #include "core/device_batch.h"
 #include "core/hd.h"
 #include "entropy/cabac/item_pool.h"
-#include "entropy/cabac/string_layout.h"
+#include "entropy/cabac/slice_bits_layout.h"
 #include "entropy/cavlc/group_bits.h"
 
 namespace cu264::entropy {
@@ -59,7 +59,7 @@ inline constexpr std::uint32_t kLowBits = 9;
 
 struct alignas(16) ChunkRecord {
   std::uint32_t bits = 0;      // of the piece without the last kLowBits
-  std::uint32_t position = 0;  // in the string, of the piece's first bit
+  std::uint32_t position = 0;  // in the slice, of the piece's first bit
   std::uint32_t first_range = 0, last_range = 0;
   std::uint32_t pcm_mbs = 0;     // whose samples the chunk has
   std::uint32_t front_bits = 0;  // of the piece, up to the end of the codeword before the first of them
@@ -126,11 +126,11 @@ struct SliceChunks {
 
 struct ChunkJob {
   core::BatchView batch;
-  StringLayout layout;
+  SliceBitsLayout layout;
   ItemPool pool;
   ChunkMemory memory;
-  StringRecord* records = nullptr;
-  std::uint32_t* strings = nullptr;
+  CabacSliceRecord* records = nullptr;
+  std::uint32_t* slice_bits = nullptr;
   std::uint32_t round = 0;
 
   CU264_HD_MEMBER std::uint32_t segments() const { return pool.segments(round); }

@@ -1,4 +1,4 @@
-// Codes chunks, one per lane, as if each began a string: with low 0, the states of walk_states and a range
+// Codes chunks, one per lane, as if each began a slice: with low 0, the states of walk_states and a range
 // that is likely to be right. place_pieces then compares each chunk's range with the range after the previous
 // chunk, starting from the first chunk, whose range is known. It codes chunks again until the ranges agree
 // everywhere.
@@ -163,16 +163,16 @@ __device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t sl
   }
 }
 
-// Returns how many words of a string are reached by pieces of this many bits and by the end of the codeword
+// Returns how many words of a slice are reached by pieces of this many bits and by the end of the codeword
 // after them.
 __device__ std::uint32_t words_reached(std::uint64_t bits) {
   return static_cast<std::uint32_t>((bits + kLowBits) / 32 + 1);
 }
 
-// Prepares the words of a slice's string for the sum of the round's pieces, up to bit `end`.
-__device__ void clear_string(const ChunkJob& job, std::uint32_t slice, std::uint64_t begin,
-                             std::uint64_t end) {
-  std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
+// Prepares the words of a slice for the sum of the round's pieces, up to bit `end`.
+__device__ void clear_slice_bits(const ChunkJob& job, std::uint32_t slice, std::uint64_t begin,
+                                 std::uint64_t end) {
+  std::uint32_t* const d_words = job.slice_bits + job.layout.first_word_of(slice);
   const std::uint32_t first = begin == 0 ? 0 : words_reached(begin), after = words_reached(end),
                       aligned = min((first + 3) & ~3u, after);
   if (threadIdx.x < aligned - first) d_words[first + threadIdx.x] = 0;
@@ -185,21 +185,21 @@ __device__ void clear_string(const ChunkJob& job, std::uint32_t slice, std::uint
   }
 }
 
-// Ends the string of a slice whose pieces have `bits` bits. The codeword ends with two more bits, the last of
+// Ends the bits of a slice whose pieces have `bits` bits. The codeword ends with two more bits, the last of
 // which is rbsp_stop_one_bit (H.264 9.3.4.5). No piece has bits after it, so if the pieces' sum has a zero
 // there, adding a one makes it a one.
-__device__ void end_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
-                           std::uint32_t bits) {
+__device__ void end_slice_bits(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                               std::uint32_t bits) {
   const std::uint32_t last = bits + 1, in_round = chunks.in_round + chunks.count - 1;
   const std::uint32_t sum = sum_bit(job, slice, chunks, in_round, job.memory.records[in_round].bits + 1);
-  job.strings[job.layout.string_of(slice) + last / 32] |= (1 ^ sum) << (31 - last % 32);
+  job.slice_bits[job.layout.first_word_of(slice) + last / 32] |= (1 ^ sum) << (31 - last % 32);
   job.records[slice].bits = last + 1;
 }
 
 // Stores what the next round continues with.
-__device__ void leave_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
-                             std::uint32_t bits) {
-  StringRecord& record = job.records[slice];
+__device__ void leave_slice_bits(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                                 std::uint32_t bits) {
+  CabacSliceRecord& record = job.records[slice];
   const std::uint32_t in_round = chunks.in_round + chunks.count - 1, end = job.memory.records[in_round].bits;
   std::uint32_t tail = 0;
   for (std::uint32_t i = 0; i < kLowBits; ++i) tail |= sum_bit(job, slice, chunks, in_round, end + i) << i;
@@ -231,16 +231,16 @@ __device__ void place_slice(const ChunkJob& job, std::uint32_t slice, const Slic
     bits = core::position_after(all, bits);
     __syncthreads();
   }
-  const bool broken = (bits + 1) / 32 >= job.layout.string_words;
-  if (!broken) clear_string(job, slice, begin, bits);
+  const bool broken = (bits + 1) / 32 >= job.layout.slice_words;
+  if (!broken) clear_slice_bits(job, slice, begin, bits);
   __syncthreads();
   if (thread != 0) return;
   if (broken) {
     job.records[slice].broken = 1;
   } else if (chunks.ends) {
-    end_string(job, slice, chunks, static_cast<std::uint32_t>(bits));
+    end_slice_bits(job, slice, chunks, static_cast<std::uint32_t>(bits));
   } else {
-    leave_string(job, slice, chunks, static_cast<std::uint32_t>(bits));
+    leave_slice_bits(job, slice, chunks, static_cast<std::uint32_t>(bits));
   }
 }
 

@@ -36,11 +36,11 @@ inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 
 // A level takes one decision for its first bin and up to kAbsLevelPrefix - 1 more, four items for its suffix
 // and sign, and two flags for its position. So a macroblock has fewer items than this.
-inline constexpr int kStringItems = static_cast<int>(kMaxMacroblockItems);
-static_assert(kStringItems > kMaxHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
+inline constexpr int kSharedItems = static_cast<int>(kMaxMacroblockItems);
+static_assert(kSharedItems > kMaxHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
-  alignas(16) std::uint16_t string[kStringItems + 16];  // up to two may be read beyond the items
+  alignas(16) std::uint16_t items[kSharedItems + 16];  // up to two may be read beyond the items
   alignas(32) std::uint8_t levels[kItemWarps * StagedLevels::kWarpBytes];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
@@ -117,10 +117,10 @@ class GroupItems {
     const int mbs = macroblocks();
     for (int first = 0, end; first < mbs; first = end) {
       const std::uint32_t round_begin = s_.begins[first];
-      const bool fits = lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
+      const bool fits = lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kSharedItems;
       end = first + __popc(__ballot_sync(kAllLanes, fits));
       // Item 0 of the group would be there.
-      std::uint16_t* const s_first = s_.string - round_begin;
+      std::uint16_t* const s_first = s_.items - round_begin;
       if (thread_ < 32) put_header(s_first, first, end);
       put_blocks(s_first, first, end);
       __syncthreads();
@@ -193,10 +193,10 @@ class GroupItems {
   // The items are written to memory that is not in use yet, because counting them would take other
   // instructions, which are not in the cache.
   __device__ void count_headers() {
-    static_assert(kGroup * kMaxHeaderItems <= kStringItems);
+    static_assert(kGroup * kMaxHeaderItems <= kSharedItems);
     std::uint32_t items = 0, bins = 0;
     if (lane_ < macroblocks()) {
-      std::uint16_t* const s_items = s_.string + lane_ * kMaxHeaderItems;
+      std::uint16_t* const s_items = s_.items + lane_ * kMaxHeaderItems;
       items = static_cast<std::uint32_t>(write_own_header(s_items) - s_items);
       bins = items - (s_.kinds[lane_] == core::MacroblockKind::pcm ? core::kPcmItems : 0);
     }
@@ -378,11 +378,11 @@ class GroupItems {
     });
   }
 
-  // Stores `count` items of the string, the first one as item `begin` of the slice, and the padding after
+  // Stores `count` items of the items, the first one as item `begin` of the slice, and the padding after
   // them, as far as they lie in the window. The window begins and ends at multiples of eight.
   __device__ void store(const PoolWindow& window, std::uint32_t begin, std::uint32_t count,
                         std::uint32_t padding) const {
-    const auto* const s_pairs = reinterpret_cast<const std::uint32_t*>(s_.string);
+    const auto* const s_pairs = reinterpret_cast<const std::uint32_t*>(s_.items);
     const std::uint32_t end = begin + count, stored_end = min(end + padding, window.end);
     for (std::uint32_t first = max(begin & ~7u, window.begin) + 8 * static_cast<std::uint32_t>(thread_);
          first < stored_end; first += 8 * kItemThreads) {
@@ -397,7 +397,7 @@ class GroupItems {
         continue;
       }
       for (std::uint32_t i = max(first, begin); i < min(first + 8, stored_end); ++i)
-        *window.at(i) = i < end ? s_.string[i - begin] : core::kPaddingItem;
+        *window.at(i) = i < end ? s_.items[i - begin] : core::kPaddingItem;
     }
   }
 

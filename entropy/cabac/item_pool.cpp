@@ -49,18 +49,19 @@ std::size_t segments_in(const PoolRoom& room, const ChunkShape& shape, std::size
 
 }  // namespace
 
-PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint32_t segments) {
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, ChunkShape shape, std::uint32_t segments) {
   PoolLayout layout;
   layout.shape = shape;
-  const auto slices = static_cast<std::uint32_t>(strings.slice_count());
+  const auto slices = static_cast<std::uint32_t>(slice_layout.slice_count());
   layout.most_segments =
-      slices * layout.segments_of(static_cast<std::uint32_t>(strings.most_macroblocks) * kMaxMacroblockItems);
+      slices *
+      layout.segments_of(static_cast<std::uint32_t>(slice_layout.most_macroblocks) * kMaxMacroblockItems);
   layout.segments = std::clamp(segments, 1u, layout.most_segments);
   return layout;
 }
 
-std::uint32_t most_segments(const StringLayout& strings) {
-  return pool_layout(strings, {kMinChunks, 0}, 1).most_segments;
+std::uint32_t most_segments(const SliceBitsLayout& slice_layout) {
+  return pool_layout(slice_layout, {kMinChunks, 0}, 1).most_segments;
 }
 
 PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes) {
@@ -79,12 +80,12 @@ PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::s
   return room;
 }
 
-PoolLayout pool_layout(const StringLayout& strings, std::size_t macroblocks, const PoolRoom& room) {
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, std::size_t macroblocks, const PoolRoom& room) {
   ChunkShape shape = suitable_shape(macroblocks);
   while (shape.items_log2 < kMaxChunks &&
          segments_in(room, shape, macroblocks) * segment_items(shape) < macroblocks * kMinMacroblockItems)
     ++shape.items_log2;
-  return pool_layout(strings, shape, static_cast<std::uint32_t>(segments_in(room, shape, macroblocks)));
+  return pool_layout(slice_layout, shape, static_cast<std::uint32_t>(segments_in(room, shape, macroblocks)));
 }
 
 }  // namespace cu264::entropy

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "core/hd.h"
-#include "entropy/cabac/string_layout.h"
+#include "entropy/cabac/slice_bits_layout.h"
 
 namespace cu264::entropy {
 
@@ -59,10 +59,10 @@ struct PoolLayout {
 };
 
 // Returns a layout of the caller's choice, for benchmarks and tests.
-PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint32_t segments);
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, ChunkShape shape, std::uint32_t segments);
 
 // The most segments that a batch can have, whatever the shape of its chunks.
-std::uint32_t most_segments(const StringLayout& strings);
+std::uint32_t most_segments(const SliceBitsLayout& slice_layout);
 
 // The memory that batches of one encoder share: for items, and for the coding of their chunks (chunk_job.h).
 struct PoolRoom {
@@ -75,7 +75,7 @@ struct PoolRoom {
 PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes);
 
 // Returns the layout for a batch: the fewer pictures, the more items each may have in a round.
-PoolLayout pool_layout(const StringLayout& strings, std::size_t macroblocks, const PoolRoom& room);
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, std::size_t macroblocks, const PoolRoom& room);
 
 struct ItemPool {
   PoolLayout layout;

@@ -1,4 +1,4 @@
-// Puts the samples of I_PCM macroblocks into the strings, and after them the codewords that the chunks began
+// Puts the samples of I_PCM macroblocks into the slices, and after them the codewords that the chunks began
 // there. Each warp looks for I_PCM in 32 macroblocks.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "entropy/cavlc/source_samples.cuh"
 
 namespace cu264::entropy {
-// Adds the 384 samples of a macroblock to a string, from byte `position` on (H.264 7.3.5). A warp calls this.
+// Adds the 384 samples of a macroblock to a slice, from byte `position` on (H.264 7.3.5). A warp calls this.
 __device__ inline void add_samples(const ChunkJob& job, std::uint32_t* d_words, std::uint32_t position,
                                    int picture, int mb, int lane) {
   constexpr int kSamples = kPcmSampleBits / 8;
@@ -37,8 +37,8 @@ __device__ inline void join_samples(const ChunkJob& job, const SliceSpan& span, 
   const std::uint32_t in_round = own.chunk - job.pcm_chunk(0);
   if (own.chunk == 0 || in_round >= job.pool.layout.chunks()) return;
   const ChunkRecord& chunk = job.memory.records[in_round];
-  std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
-  // How far the string is ahead of the piece, which lacks the alignment and the samples.
+  std::uint32_t* const d_words = job.slice_bits + job.layout.first_word_of(slice);
+  // How far the slice is ahead of the piece, which lacks the alignment and the samples.
   const std::uint64_t first = core::next_byte_boundary(chunk.position + chunk.front_bits),
                       moved = first - core::next_byte_boundary(chunk.front_bits);
   const auto samples = static_cast<std::uint32_t>(own.begin + moved) + own.before * kPcmSampleBits;
@@ -49,7 +49,7 @@ __device__ inline void join_samples(const ChunkJob& job, const SliceSpan& span, 
 
 // The I_PCM of a slice among macroblocks [32 * part, 32 * (part + 1)). A warp calls this.
 __device__ inline void join_pcm(const ChunkJob& job, std::uint32_t slice, std::uint32_t part, int lane) {
-  const StringRecord& record = job.records[slice];
+  const CabacSliceRecord& record = job.records[slice];
   if (record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0 || record.broken != 0) return;
   const SliceSpan span = slice_span(job.batch, slice);
   const int mb = span.first + 32 * static_cast<int>(part) + lane;

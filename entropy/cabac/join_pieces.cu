@@ -16,7 +16,7 @@ constexpr unsigned kWarps = 8, kThreads = 32 * kWarps;
 __device__ void join_piece(const ChunkJob& job, const UsedChunk& chunk, std::uint32_t lane) {
   if (!chunk.exists || job.records[chunk.slice].broken != 0) return;
   const ChunkRecord record = job.memory.records[chunk.in_round];
-  std::uint32_t* const d_words = job.strings + job.layout.string_of(chunk.slice);
+  std::uint32_t* const d_words = job.slice_bits + job.layout.first_word_of(chunk.slice);
   const bool has_pcm = record.pcm_mbs > 0;
   add_bits(d_words, record.position, job.piece_at(chunk.in_round), 0,
            has_pcm ? record.front_bits : record.bits + kLowBits, lane);

@@ -1,4 +1,4 @@
-// Bits of the pieces that chunks make, and of the string that they add up to.
+// Bits of the pieces that chunks make, and of the slice that they add up to.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ __device__ inline std::uint32_t sum_bit(const ChunkJob& job, std::uint32_t slice
   return sum;
 }
 
-// Adds bits [begin, end) of a piece to a string, the first of them to bit `position`, which is not before
+// Adds bits [begin, end) of a piece to a slice, the first of them to bit `position`, which is not before
 // `begin`. A warp calls this.
 __device__ inline void add_bits(std::uint32_t* d_words, std::uint32_t position, const std::uint32_t* d_piece,
                                 std::uint32_t begin, std::uint32_t end, std::uint32_t lane) {

@@ -57,7 +57,7 @@ struct TileMemory {
   entropy::LevelCodes level_codes;
   entropy::TokenCodes token_codes;
   std::uint32_t codes[kBlockWords * kThreads];
-  std::uint32_t string[kTileWords + 1];
+  std::uint32_t words[kTileWords + 1];
   std::uint8_t counts[kThreads];
   std::uint32_t first_in_grid;
   WarpTotals<std::uint32_t, kWarps> totals;
@@ -134,21 +134,21 @@ __global__ void __launch_bounds__(kThreads)
 
   std::uint32_t bits = 0;
   const std::uint32_t position = scan_threads<kWarps>(length, 0u, bits, s.totals, Plus());
-  for (std::uint32_t word = threadIdx.x; word <= bits / 32; word += kThreads) s.string[word] = 0;
+  for (std::uint32_t word = threadIdx.x; word <= bits / 32; word += kThreads) s.words[word] = 0;
   __syncthreads();
   const std::uint32_t shift = position % 32;
   for (std::uint32_t i = 0; 32 * i < length; ++i) {
     const std::uint32_t word = s.codes[i * kThreads + threadIdx.x];
     const std::uint32_t high = word >> shift, low = __funnelshift_r(0, word, shift);
-    if (high != 0) atomicOr(&s.string[position / 32 + i], high);
-    if (low != 0) atomicOr(&s.string[position / 32 + i + 1], low);
+    if (high != 0) atomicOr(&s.words[position / 32 + i], high);
+    if (low != 0) atomicOr(&s.words[position / 32 + i + 1], low);
   }
   // The second kernel adds the tile's position.
   if (exists && in_grid == 0) call.d_index[block / grid_blocks] = position;
   if (threadIdx.x == 0) tiles.bits[tile] = bits;
   __syncthreads();
   std::uint32_t* const d_words = tiles.words + tile * kTileWords;
-  for (std::uint32_t word = threadIdx.x; 32 * word < bits; word += kThreads) d_words[word] = s.string[word];
+  for (std::uint32_t word = threadIdx.x; 32 * word < bits; word += kThreads) d_words[word] = s.words[word];
 }
 
 // 32 bits of a tile from position `bit` on. Bits beyond its last word are zero.

@@ -6,7 +6,7 @@
 //   survey  Each lane computes the header of its macroblock and the nC of its blocks, while the first levels
 //           are being copied.
 //   code    Each lane codes listed blocks.
-//   join    Each lane moves listed blocks to the positions that a scan of the lengths gives (group_string.cuh).
+//   join    Each lane moves listed blocks to the positions that a scan of the lengths gives (group_joiner.cuh).
 //           If the group has too many bits for that, each lane writes one macroblock (group_writer.cuh).
 // clang-format on
 //
@@ -26,8 +26,8 @@
 #include "entropy/cavlc/block_coder.cuh"
 #include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/group_bits.h"
+#include "entropy/cavlc/group_joiner.cuh"
 #include "entropy/cavlc/group_shared.cuh"
-#include "entropy/cavlc/group_string.cuh"
 #include "entropy/cavlc/group_writer.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
 #include "entropy/cavlc/word_sink.cuh"
@@ -140,13 +140,13 @@ class GroupCoder {
       length =
           static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
     }
-    GroupWriter(batch_, bits_, group_, s_.joined.string, lane_)
+    GroupWriter(batch_, bits_, group_, s_.joined.words, lane_)
         .write(
             mb, header.length, length,
             [&](auto& sink) { put(sink, header, mb.nonzero() | 3u << core::kSlotChromaDc); },
             [&](GroupRecord& record, std::uint32_t begin) {
-              if (record.before > 32 * kStringWords || __any_sync(kAllLanes, beyond != 0)) return false;
-              GroupString(s_, d_spill_, lane_)
+              if (record.before > 32 * kJoinedWords || __any_sync(kAllLanes, beyond != 0)) return false;
+              GroupJoiner(s_, d_spill_, lane_)
                   .write(record, bits_.words_of(batch_, group_), begin, header, empty_with_zeros_, listed_);
               return true;
             });

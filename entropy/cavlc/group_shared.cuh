@@ -32,9 +32,9 @@ inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
 // Lengths are stored in bytes. The bits of a block beyond this number are counted in GroupShared::beyond.
 inline constexpr int kMaxLengthInByte = 255;
 inline constexpr int kLengthWords = (kBlocksPerMacroblock + 3) / 4;
-// The largest string that is joined in shared memory. Longer strings, and those that have blocks of more
+// The most words that are joined in shared memory. Groups with more bits, and those that have blocks of more
 // than kMaxLengthInByte bits, are written by GroupWriter.
-inline constexpr int kStringWords = 632;
+inline constexpr int kJoinedWords = 632;
 
 // A listed block: its macroblock << 10 | its index among the blocks of the group.
 struct ListedBlock {
@@ -61,8 +61,8 @@ struct GroupShared {
   union {
     alignas(32) std::uint8_t levels[LevelCopies::kWarpBytes];
     struct {
-      alignas(32) std::uint32_t string[kStringWords + 8];  // writes at its end touch a few words beyond it
-      std::uint16_t starts[kGroup * kLengthWords];         // where every fourth slot begins in the string
+      alignas(32) std::uint32_t words[kJoinedWords + 8];  // writes at its end touch a few words beyond it
+      std::uint16_t starts[kGroup * kLengthWords];        // the bit at which every fourth slot begins
     } joined;
   };
 

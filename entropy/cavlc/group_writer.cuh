@@ -1,5 +1,4 @@
-// Writes the macroblocks of a group as one string. Each lane writes the bits of one macroblock, one after
-// the other.
+// Writes the macroblocks of a group as one run of bits. Each lane writes the bits of one macroblock.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -76,7 +75,7 @@ class GroupWriter {
         s_edges_(s_edges),
         lane_(lane) {}
 
-  // join(record, begin) may write the whole group: a string of record.before bits in which the lane's
+  // join(record, begin) may write the whole group: record.before bits, in which the lane's
   // macroblock begins at bit `begin`. It returns whether it did. It is not called for groups that hold I_PCM
   // macroblocks.
   template <class Put, class Join>
@@ -104,7 +103,7 @@ class GroupWriter {
         }
         record.before = __shfl_sync(kAllLanes, end, 31);
         const std::uint32_t begin = end - static_cast<std::uint32_t>(length);
-        if (!join(record, begin)) write_string(record, begin, put);
+        if (!join(record, begin)) write_by_lanes(record, begin, put);
       } else {
         write_parts(record, mb, length, put);
       }
@@ -117,7 +116,7 @@ class GroupWriter {
   // A word is stored by the lane that completes it. That lane adds from s_edges the bits that earlier lanes
   // have in the word.
   template <class Put>
-  __device__ __forceinline__ void write_string(GroupRecord& record, std::uint32_t begin, const Put& put) {
+  __device__ __forceinline__ void write_by_lanes(GroupRecord& record, std::uint32_t begin, const Put& put) {
     const std::uint32_t bits = record.before;
     s_edges_[lane_] = 0;
     if (lane_ == 0) s_edges_[32] = 0;

@@ -8,8 +8,8 @@
 
 namespace cu264::entropy {
 
-// Returns the 32 bits at `offset` of a string of `length` bits that is surrounded by zeros. The bits beyond
-// the end in its last word are ignored. There are no branches, so that the loads of several words overlap.
+// Returns the 32 bits at `offset` of `length` bits that are surrounded by zeros. The bits beyond the end
+// in the last word are ignored. There are no branches, so that the loads of several words overlap.
 __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int length, int offset) {
   const int word = offset >> 5;
   const auto count = static_cast<std::uint32_t>(length + 31) >> 5;

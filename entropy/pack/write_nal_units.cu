@@ -28,8 +28,8 @@ __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int index,
   return index <= lane ? lanes - before_slice : lanes + sum;
 }
 
-// Pairs of output words that lie within a group's string: its bits from bit `shift` of word `from` on. The
-// last pair is not the end of the string, so that another word follows it.
+// Pairs of output words that lie within a group's bits: those from bit `shift` of word `from` on. The
+// last pair is not the end of the group, so that another word follows it.
 struct Pairs {
   std::uint64_t from;  // index in the words of all groups
   std::uint64_t to;    // byte offset in the stream

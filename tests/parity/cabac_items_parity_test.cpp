@@ -8,8 +8,8 @@
 
 #include "core/cabac_encoder.h"
 #include "core/cabac_item.h"
+#include "tests/parity/coded_items.h"
 #include "tests/parity/device_test.h"
-#include "tests/parity/item_strings.h"
 
 namespace cu264::parity {
 namespace {
@@ -37,14 +37,14 @@ class CabacItemsParity : public DeviceTest {
                                      {11, 5, 2},
                                      {10, 5, 7},
                                      {12, 0, 1}}) {
-      const std::vector<ItemString> strings = code_items_on_device(slices, chunks);
+      const std::vector<CodedItems> coded = code_items_on_device(slices, chunks);
       for (std::size_t i = 0; i < slices.size(); ++i) {
         const std::string where = what + ", chunks of 2^" + std::to_string(chunks.items_log2) + ", " +
                                   std::to_string(chunks.segments) + " segments, slice " + std::to_string(i) +
                                   " of " + std::to_string(slices[i].items.size()) + " items";
-        ASSERT_EQ(strings[i].bytes.size(), wanted[i].size()) << where;
+        ASSERT_EQ(coded[i].bytes.size(), wanted[i].size()) << where;
         for (std::size_t k = 0; k < wanted[i].size(); ++k) {
-          ASSERT_EQ(+strings[i].bytes[k], +wanted[i][k]) << where << ", byte " << k;
+          ASSERT_EQ(+coded[i].bytes[k], +wanted[i][k]) << where << ", byte " << k;
         }
       }
     }
@@ -134,8 +134,8 @@ TEST_F(CabacItemsParity, HardlyAnyBits) {
   expect_parity(slices, "hardly any bits");
 }
 
-// A string of ones for many chunks, and after them a carry that goes through all of them, or not. Bits of the
-// string follow from the value that the codeword stands for: the smallest in an interval that shrinks towards
+// A run of ones for many chunks, and after them a carry that goes through all of them, or not. Bits of the
+// run follow from the value that the codeword stands for: the smallest in an interval that shrinks towards
 // a point just below or above half of the first.
 TEST_F(CabacItemsParity, CarriesThroughChunks) {
   std::vector<ItemSlice> slices;
@@ -146,7 +146,7 @@ TEST_F(CabacItemsParity, CarriesThroughChunks) {
       for (const std::uint32_t range : {510u, 508u}) {
         std::vector<std::uint16_t> items;
         if (range == 508) items.push_back(core::terminate_item(0));
-        std::uint64_t rest = 256;  // T - L: the first bit of the string is a one from there on
+        std::uint64_t rest = 256;  // T - L: the first bit of the run is a one from there on
         for (int i = 0; i < length; ++i) {
           std::uint32_t bins = 0;
           for (int k = 0; k < 8; ++k) {

@@ -16,7 +16,7 @@
 #include "core/slice_header.h"
 #include "encoder/headers.h"
 #include "entropy/cabac/cabac_slice_coder.h"
-#include "entropy/cabac/string_layout.h"
+#include "entropy/cabac/slice_bits_layout.h"
 #include "tests/parity/cabac_runner.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_test.h"

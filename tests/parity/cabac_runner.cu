@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kMaxRounds = 40;
 
 std::vector<entropy::PoolLayout> small_pools(const core::BatchView& batch) {
-  const entropy::StringLayout strings = entropy::string_layout(batch);
+  const entropy::SliceBitsLayout slice_layout = entropy::slice_bits_layout(batch);
   const auto macroblocks =
       static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
   const entropy::PoolRoom room = entropy::pool_room(
@@ -24,9 +24,9 @@ std::vector<entropy::PoolLayout> small_pools(const core::BatchView& batch) {
   std::vector<entropy::PoolLayout> layouts;
   for (const auto& [shape, segments] :
        {std::pair{entropy::ChunkShape{10, 5}, 1u}, {{10, 2}, 3u}, {{11, 3}, 2u}, {{12, 5}, 1u}}) {
-    const std::uint32_t all = entropy::pool_layout(strings, shape, 1).most_segments;
+    const std::uint32_t all = entropy::pool_layout(slice_layout, shape, 1).most_segments;
     const entropy::PoolLayout layout =
-        entropy::pool_layout(strings, shape, std::max(segments, all / kMaxRounds));
+        entropy::pool_layout(slice_layout, shape, std::max(segments, all / kMaxRounds));
     Arena chunks(nullptr);
     entropy::carve_chunks(chunks, layout, macroblocks);
     if (layout.items() <= entropy::kWarmUpItems + room.items && chunks.bytes() <= room.chunk_bytes)

@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, PackParity,
                                          PackForm{"cavlc_su", &entropy::kCavlcSu}),
                          form_name);
 
-// The first two have GVLE's packer take the codes of blocks, the others the strings of groups.
+// The first two have GVLE's packer take the codes of blocks, the others the bits of groups.
 INSTANTIATE_TEST_SUITE_P(Gvle, PackParity,
                          testing::Values(PackForm{"cavlcu", &entropy::kCavlcu, &entropy::kGvlePacker},
                                          PackForm{"cavlcu_tuned", &entropy::kCavlcuTuned,

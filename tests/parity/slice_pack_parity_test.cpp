@@ -37,7 +37,7 @@ bool same(const entropy::PackedPicture& a, const entropy::PackedPicture& b) {
 
 class SlicePackParity : public DeviceTest, public testing::WithParamInterface<const entropy::Packer*> {
  protected:
-  // Returns the production packer's batch. The codes of blocks and the strings of groups are both packed,
+  // Returns the production packer's batch. The codes of blocks and the bits of groups are both packed,
   // twice each: a difference between the runs would be a race.
   static PackedBatch expect_same(const Shape& shape, const std::vector<TestPicture>& pictures,
                                  const std::vector<SliceHeaderBits>& headers, const std::string& what) {

@@ -9,7 +9,7 @@
 namespace cu264::entropy {
 
 // Packs the codes of blocks as they are if the coder leaves them (EntropyKernel::launch_blocks), and
-// otherwise the strings of groups.
+// otherwise the bits of groups.
 extern const Packer kGvlePacker;
 
 }  // namespace cu264::entropy

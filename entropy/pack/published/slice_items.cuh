@@ -106,7 +106,7 @@ struct BlockItems {
   }
 };
 
-// The strings of groups (group_bits.h), cut into pieces of 512 bits. A block-input is a group, and the bits
+// The bits of groups (group_bits.h), cut into pieces of 512 bits. A block-input is a group, and the bits
 // that align its second part are an item of their own.
 struct GroupItems {
   std::uint32_t* padding = nullptr;  // [picture][slice][group], valid for groups with an aligned part

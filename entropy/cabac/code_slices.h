@@ -8,7 +8,7 @@
 
 #include "core/device_batch.h"
 #include "entropy/cabac/item_pool.h"
-#include "entropy/cabac/string_layout.h"
+#include "entropy/cabac/slice_bits_layout.h"
 
 namespace cu264::entropy {
 
@@ -16,7 +16,7 @@ namespace cu264::entropy {
 // shape, the parameters and, for I_PCM, the source pictures. The more slices there are, the more lanes of a
 // warp code one each; `lanes`, a power of two up to 32, overrides that number. Asynchronous on `stream`.
 // Throws cu264::Error if the launch is refused.
-void launch_code_strings(const core::BatchView& batch, const ItemPool& pool, StringRecord* d_records,
-                         std::uint32_t* d_strings, cudaStream_t stream, int lanes = 0);
+void launch_code_slices(const core::BatchView& batch, const ItemPool& pool, CabacSliceRecord* d_records,
+                        std::uint32_t* d_slice_bits, cudaStream_t stream, int lanes = 0);
 
 }  // namespace cu264::entropy

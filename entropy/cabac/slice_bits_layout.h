@@ -1,5 +1,5 @@
-// Where a batch keeps the strings of its slices in device memory. A string is what the arithmetic coder makes
-// of a slice's items (item_pool.h). A slice has room for a string of fixed size.
+// Where a batch keeps the coded bits of its slices in device memory: what the arithmetic coder makes
+// of a slice's items (item_pool.h). All slices have the same room.
 #pragma once
 
 #include <cstddef>
@@ -12,46 +12,46 @@ namespace cu264::entropy {
 
 // The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for
 // macroblocks that the adaptive contexts of CABAC code worse, and as much for the first ones of a slice.
-inline constexpr int kStringWordsPerMacroblock = 128, kStringWordsToAdapt = 288;
+inline constexpr int kSliceWordsPerMacroblock = 128, kSliceWordsToAdapt = 288;
 
-// Words before a string. The coder stores a word that is always zero in the last of them.
-inline constexpr int kStringGuardWords = 4;
+// Words before a slice. The coder stores a word that is always zero in the last of them.
+inline constexpr int kSliceGuardWords = 4;
 
-struct StringLayout {
+struct SliceBitsLayout {
   int pictures = 0, slices = 0;
-  int most_macroblocks = 0;        // of a slice
-  std::uint32_t string_words = 0;  // a multiple of 4, without the guard
+  int most_macroblocks = 0;       // of a slice
+  std::uint32_t slice_words = 0;  // a multiple of 4, without the guard
 
   CU264_HD_MEMBER std::size_t slice_count() const { return static_cast<std::size_t>(pictures) * slices; }
-  CU264_HD_MEMBER std::size_t string_of(std::size_t slice) const {
-    return slice * (string_words + kStringGuardWords) + kStringGuardWords;
+  CU264_HD_MEMBER std::size_t first_word_of(std::size_t slice) const {
+    return slice * (slice_words + kSliceGuardWords) + kSliceGuardWords;
   }
-  // A string that continues in another round may reach into the guard after it.
+  // A slice that continues in another round may reach into the guard after it.
   CU264_HD_MEMBER std::size_t all_words() const {
-    return slice_count() * (string_words + kStringGuardWords) + kStringGuardWords;
+    return slice_count() * (slice_words + kSliceGuardWords) + kSliceGuardWords;
   }
 };
 
-CU264_HD StringLayout string_layout(int pictures, int mb_width, int mb_height, int slices) {
-  StringLayout layout;
+CU264_HD SliceBitsLayout slice_bits_layout(int pictures, int mb_width, int mb_height, int slices) {
+  SliceBitsLayout layout;
   layout.pictures = pictures;
   layout.slices = slices;
   layout.most_macroblocks = (mb_height + slices - 1) / slices * mb_width;
-  layout.string_words =
-      static_cast<std::uint32_t>(layout.most_macroblocks) * kStringWordsPerMacroblock + kStringWordsToAdapt;
+  layout.slice_words =
+      static_cast<std::uint32_t>(layout.most_macroblocks) * kSliceWordsPerMacroblock + kSliceWordsToAdapt;
   return layout;
 }
 
-CU264_HD StringLayout string_layout(const core::BatchView& batch) {
-  return string_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+CU264_HD SliceBitsLayout slice_bits_layout(const core::BatchView& batch) {
+  return slice_bits_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
 }
 
 // What the stages know about a slice.
-struct alignas(16) StringRecord {
+struct alignas(16) CabacSliceRecord {
   std::uint32_t items = 0;
   std::uint32_t bins = 0;    // of the arithmetic coder, for cabac_zero_words
-  std::uint32_t bits = 0;    // of the string so far; in the end with its final one, rbsp_stop_one_bit
-  std::uint32_t broken = 0;  // the string is longer than its room; its bits are not valid
+  std::uint32_t bits = 0;    // so far; in the end with the final one, rbsp_stop_one_bit
+  std::uint32_t broken = 0;  // the slice needs more than its room; its bits are not valid
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
   std::uint32_t first_segment = 0;                 // of the batch's (item_pool.h)
   // What a round leaves to the next where the slice continues: the range after its last chunk and, by the

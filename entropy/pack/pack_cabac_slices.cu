@@ -1,15 +1,15 @@
-// Packs the strings of CABAC's slices. A slice's RBSP is cut into as many pieces as it has groups of 32
+// Packs CABAC's slices. A slice's RBSP is cut into as many pieces as it has groups of 32
 // macroblocks. The first kernel counts the emulation prevention bytes of each piece; its last thread block
 // computes where the slices lie in the stream. In the second, a warp writes a piece.
-#include "entropy/pack/pack_strings.h"
+#include "entropy/pack/pack_cabac_slices.h"
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
+#include "entropy/pack/cabac_payload.cuh"
 #include "entropy/pack/escape_count.cuh"
 #include "entropy/pack/nal_units.cuh"
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/pack/string_payload.cuh"
 #include "entropy/pack/write_payload.cuh"
 
 namespace cu264::entropy {
@@ -19,11 +19,11 @@ constexpr int kWriteThreads = 128;
 // Threads that count the escapes of a slice, a piece in each warp: more where a slice has many pieces.
 constexpr int kFewOffsetThreads = 256, kManyOffsetThreads = 1024, kManyPieces = 64;
 
-struct StringPackJob {
+struct CabacPackJob {
   PackJob pack;  // without groups
-  StringLayout layout;
-  const StringRecord* records;
-  const std::uint32_t* strings;
+  SliceBitsLayout layout;
+  const CabacSliceRecord* records;
+  const std::uint32_t* slice_bits;
   std::uint32_t* escapes;  // [picture][slice][piece]
   int pieces;              // of a slice
 
@@ -34,13 +34,13 @@ struct StringPackJob {
     header.put((1u << ones) - 1, ones);
     return header;
   }
-  __device__ StringPayload payload(std::size_t slice) const {
+  __device__ CabacPayload payload(std::size_t slice) const {
     const auto bytes = static_cast<int>((records[slice].bits + 7) / 8);
-    return StringPayload(header(slice), strings + layout.string_of(slice), bytes);
+    return CabacPayload(header(slice), slice_bits + layout.first_word_of(slice), bytes);
   }
 };
 
-int pieces_a_slice(const StringLayout& layout) {
+int pieces_a_slice(const SliceBitsLayout& layout) {
   return (layout.most_macroblocks + kGroup - 1) / kGroup;
 }
 
@@ -49,7 +49,7 @@ struct Scratch {
   SliceRecord* slices;
 };
 
-Scratch carve(Arena& arena, const StringLayout& layout) {
+Scratch carve(Arena& arena, const SliceBitsLayout& layout) {
   Scratch scratch;
   scratch.finished_slices = arena.take<std::uint32_t>(1);
   scratch.escapes =
@@ -59,7 +59,7 @@ Scratch carve(Arena& arena, const StringLayout& layout) {
 }
 
 // Puts the cabac_zero_words of a picture after its last slice. The slices must have their escapes.
-__device__ void set_zero_words(const StringPackJob& job, int picture) {
+__device__ void set_zero_words(const CabacPackJob& job, int picture) {
   std::uint64_t bins = 0, bytes = 0;
   const int slices = job.pack.batch.slices;
   for (int slice = 0; slice < slices; ++slice) {
@@ -74,20 +74,20 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
 
 // One thread block a slice.
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_constant__ StringPackJob job) {
+__global__ void __launch_bounds__(kThreads) find_cabac_offsets(const __grid_constant__ CabacPackJob job) {
   __shared__ std::uint32_t s_escapes;
   __shared__ bool s_last;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
   const std::size_t index = static_cast<std::size_t>(picture) * job.pack.batch.slices + slice;
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
-  const StringRecord& string = job.records[index];
+  const CabacSliceRecord& coded = job.records[index];
   if (threadIdx.x == 0) s_escapes = 0;
   __syncthreads();
-  if (string.broken == 0) {
-    const StringPayload payload = job.payload(index);
+  if (coded.broken == 0) {
+    const CabacPayload payload = job.payload(index);
     for (int i = warp; i < job.pieces; i += kThreads / 32) {
       const auto escapes =
-          static_cast<std::uint32_t>(count_escapes(StringPiece(payload, i, job.pieces), 0, 1, lane));
+          static_cast<std::uint32_t>(count_escapes(CabacPiece(payload, i, job.pieces), 0, 1, lane));
       if (lane != 0) continue;
       job.escapes[index * job.pieces + i] = escapes;
       atomicAdd(&s_escapes, escapes);
@@ -98,10 +98,10 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
     SliceRecord record;
     record.header = job.header(index);
     record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
-    record.bits = static_cast<std::uint64_t>(record.header.length) + string.bits - 1;
+    record.bits = static_cast<std::uint64_t>(record.header.length) + coded.bits - 1;
     record.escapes = s_escapes;
-    for (int kind = 0; kind < core::kMacroblockKinds; ++kind) record.mbs[kind] = string.mbs[kind];
-    record.broken = string.broken;
+    for (int kind = 0; kind < core::kMacroblockKinds; ++kind) record.mbs[kind] = coded.mbs[kind];
+    record.broken = coded.broken;
     job.pack.slice(picture, slice) = record;
     s_last = is_last_block(job.pack.scratch.finished_slices);
   }
@@ -128,7 +128,8 @@ __device__ void write_zero_words(std::uint8_t* d_out, std::uint32_t bytes, int l
   }
 }
 
-__global__ void __launch_bounds__(kWriteThreads) write_strings(const __grid_constant__ StringPackJob job) {
+__global__ void __launch_bounds__(kWriteThreads)
+    write_cabac_slices(const __grid_constant__ CabacPackJob job) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   const std::size_t index = (static_cast<std::size_t>(blockIdx.x) * kWriteThreads + threadIdx.x) / 32;
   const auto pieces = static_cast<std::size_t>(job.pieces), slice_index = index / pieces;
@@ -136,8 +137,8 @@ __global__ void __launch_bounds__(kWriteThreads) write_strings(const __grid_cons
   const auto piece_index = static_cast<int>(index - slice_index * pieces);
   const SliceRecord& slice = job.pack.scratch.slices[slice_index];
   if (slice.lost != 0) return;
-  const StringPayload payload = job.payload(slice_index);
-  const StringPiece piece(payload, piece_index, job.pieces);
+  const CabacPayload payload = job.payload(slice_index);
+  const CabacPiece piece(payload, piece_index, job.pieces);
   if (piece.bytes() == 0) return;
   const std::uint32_t* const d_escapes = job.escapes + slice_index * pieces;
   std::uint8_t* d_out =
@@ -158,28 +159,28 @@ __global__ void __launch_bounds__(kWriteThreads) write_strings(const __grid_cons
 
 }  // namespace
 
-std::size_t string_pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
+std::size_t cabac_pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
   Arena arena(nullptr);
-  carve(arena, string_layout(pictures, mb_width, mb_height, slices));
+  carve(arena, slice_bits_layout(pictures, mb_width, mb_height, slices));
   return arena.bytes();
 }
 
-std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices) {
+std::size_t max_packed_cabac_bytes(int mb_width, int mb_height, int slices) {
   // The slice header takes 10 bytes, the prefix of the NAL unit 5. Every second byte may need an escape.
   // cabac_zero_words, where there are any, take fewer bytes than that: 9.4 % of the number of bins.
-  const StringLayout layout = string_layout(1, mb_width, mb_height, slices);
-  const std::size_t rbsp = 4 * std::size_t{layout.string_words} + 10;
+  const SliceBitsLayout layout = slice_bits_layout(1, mb_width, mb_height, slices);
+  const std::size_t rbsp = 4 * std::size_t{layout.slice_words} + 10;
   return static_cast<std::size_t>(slices) * (rbsp + rbsp / 2 + 5);
 }
 
-void launch_pack_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
-                         const StringRecord* d_records, const std::uint32_t* d_strings,
-                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
+void launch_pack_cabac_slices(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                              const CabacSliceRecord* d_records, const std::uint32_t* d_slice_bits,
+                              const CabacPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
   Arena arena(memory.scratch);
-  StringPackJob job;
-  job.layout = string_layout(batch);
+  CabacPackJob job;
+  job.layout = slice_bits_layout(batch);
   job.records = d_records;
-  job.strings = d_strings;
+  job.slice_bits = d_slice_bits;
   job.pieces = pieces_a_slice(job.layout);
   const Scratch scratch = carve(arena, job.layout);
   job.escapes = scratch.escapes;
@@ -193,15 +194,15 @@ void launch_pack_strings(const core::BatchView& batch, const core::SliceHeaderBi
   check_cuda(cudaMemsetAsync(scratch.finished_slices, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   const dim3 slices(static_cast<unsigned>(batch.slices), static_cast<unsigned>(batch.pictures));
   if (job.pieces < kManyPieces) {
-    find_string_offsets<kFewOffsetThreads><<<slices, kFewOffsetThreads, 0, stream>>>(job);
+    find_cabac_offsets<kFewOffsetThreads><<<slices, kFewOffsetThreads, 0, stream>>>(job);
   } else {
-    find_string_offsets<kManyOffsetThreads><<<slices, kManyOffsetThreads, 0, stream>>>(job);
+    find_cabac_offsets<kManyOffsetThreads><<<slices, kManyOffsetThreads, 0, stream>>>(job);
   }
-  check_launch("find_string_offsets");
+  check_launch("find_cabac_offsets");
   const std::size_t warps = job.layout.slice_count() * static_cast<std::size_t>(job.pieces);
   constexpr std::size_t kWarps = kWriteThreads / 32;
-  write_strings<<<static_cast<unsigned>((warps + kWarps - 1) / kWarps), kWriteThreads, 0, stream>>>(job);
-  check_launch("write_strings");
+  write_cabac_slices<<<static_cast<unsigned>((warps + kWarps - 1) / kWarps), kWriteThreads, 0, stream>>>(job);
+  check_launch("write_cabac_slices");
 }
 
 }  // namespace cu264::entropy

@@ -1,4 +1,4 @@
-// The RBSP of a slice coded by CABAC: a slice header of whole bytes, then the string of the arithmetic coder,
+// The RBSP of a slice coded by CABAC: a slice header of whole bytes, then the bits of the arithmetic coder,
 // which ends in rbsp_stop_one_bit (H.264 9.3.4.5).
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace cu264::entropy {
 
-class StringPayload {
+class CabacPayload {
  public:
-  // `d_words` holds the string's `bytes` bytes, most significant first in each word.
-  __device__ __forceinline__ StringPayload(const core::SliceHeaderBits& header, const std::uint32_t* d_words,
-                                           int bytes)
+  // `d_words` holds the coder's `bytes` bytes, most significant first in each word.
+  __device__ __forceinline__ CabacPayload(const core::SliceHeaderBits& header, const std::uint32_t* d_words,
+                                          int bytes)
       : header_(header), d_words_(d_words), header_bytes_(header.length / 8), bytes_(bytes) {}
 
   __device__ __forceinline__ int bytes() const { return header_bytes_ + bytes_; }
@@ -20,12 +20,12 @@ class StringPayload {
   // Returns the four bytes from the i-th of the RBSP on; bytes outside of it are zero.
   __device__ __forceinline__ std::uint32_t word_at(int i) const {
     const int at = i - header_bytes_, word = at >> 2, shift = 8 * (at & 3);
-    const std::uint32_t bits = __funnelshift_l(string_word(word + 1), string_word(word), shift);
+    const std::uint32_t bits = __funnelshift_l(slice_word(word + 1), slice_word(word), shift);
     return at < 0 ? bits | header_word(i) : bits;
   }
 
  private:
-  __device__ __forceinline__ std::uint32_t string_word(int word) const {
+  __device__ __forceinline__ std::uint32_t slice_word(int word) const {
     const int from = 4 * word;
     if (from < 0 || from >= bytes_) return 0;
     const int rest = bytes_ - from;
@@ -49,9 +49,9 @@ class StringPayload {
 };
 
 // One of the parts of equal length into which warps divide a slice's RBSP; the last ones may be empty.
-class StringPiece {
+class CabacPiece {
  public:
-  __device__ __forceinline__ StringPiece(const StringPayload& rbsp, int index, int pieces) : rbsp_(rbsp) {
+  __device__ __forceinline__ CabacPiece(const CabacPayload& rbsp, int index, int pieces) : rbsp_(rbsp) {
     constexpr int kUnit = 128;
     const int length = ((rbsp.bytes() + pieces - 1) / pieces + kUnit - 1) / kUnit * kUnit;
     begin_ = min(index * length, rbsp.bytes());
@@ -65,7 +65,7 @@ class StringPiece {
   __device__ __forceinline__ std::uint32_t word_at(int i) const { return rbsp_.word_at(begin_ + i); }
 
  private:
-  const StringPayload& rbsp_;
+  const CabacPayload& rbsp_;
   int begin_, bytes_;
   bool is_last_;
 };

@@ -1,7 +1,7 @@
-// Joins the bits of a group's blocks, which are stored separately, to one string. Each lane moves one block
-// at a time, with atomics in shared memory.
+// Joins the bits of a group's blocks, which are stored separately, into one string of bits. Each lane moves
+// one block at a time, with atomics in shared memory.
 //
-// The string is initialised with ones, and only bits that are zero are put. Most blocks are empty, and the
+// The words are initialised with ones, and only bits that are zero are put. Most blocks are empty, and the
 // codes of most empty blocks are all ones: these blocks need not be put.
 #pragma once
 
@@ -19,12 +19,12 @@
 namespace cu264::entropy {
 
 // All lanes of a warp, each of which has a macroblock, must call each function.
-class GroupString {
+class GroupJoiner {
  public:
-  __device__ __forceinline__ GroupString(GroupShared& s, const std::uint32_t* d_spill, int lane)
+  __device__ __forceinline__ GroupJoiner(GroupShared& s, const std::uint32_t* d_spill, int lane)
       : s_(s), d_spill_(d_spill), lane_(lane) {}
 
-  // Writes a string of record.before bits, in which the lane's macroblock begins at bit `begin`.
+  // Writes the record.before bits of the group, in which the lane's macroblock begins at bit `begin`.
   // `empty_with_zeros` is the mask of the macroblock's empty slots whose codes are not all ones; `listed` is
   // the number of blocks that are not empty.
   __device__ __forceinline__ void write(GroupRecord& record, std::uint32_t* d_words, std::uint32_t begin,
@@ -51,9 +51,9 @@ class GroupString {
     const std::uint32_t bits = record.before;
     const bool zeros = store(d_words, static_cast<int>((bits + 31) / 32));
     record.may_escape = bits < 32 || __any_sync(kAllLanes, zeros);
-    record.zeros_first = leading_zeros(s_.joined.string[0]);
+    record.zeros_first = leading_zeros(s_.joined.words[0]);
     // One word holds (bits & 31) of the last 32 bits, the word before it the others.
-    const std::uint32_t* const s_end = s_.joined.string + max(bits >> 5, 1u);
+    const std::uint32_t* const s_end = s_.joined.words + max(bits >> 5, 1u);
     record.zeros_last = leading_zeros(__brev(__funnelshift_l(s_end[0], s_end[-1], bits)));
   }
 
@@ -63,8 +63,8 @@ class GroupString {
   }
 
   __device__ __forceinline__ void clear() const {
-    constexpr int kAll = sizeof(s_.joined.string) / sizeof(uint4);
-    uint4* const s_all = reinterpret_cast<uint4*>(s_.joined.string);
+    constexpr int kAll = sizeof(s_.joined.words) / sizeof(uint4);
+    uint4* const s_all = reinterpret_cast<uint4*>(s_.joined.words);
 #pragma unroll
     for (int i = 0; i < kAll; i += 32) {
       if (i + 32 <= kAll || i + lane_ < kAll) s_all[i + lane_] = {~0u, ~0u, ~0u, ~0u};
@@ -73,7 +73,7 @@ class GroupString {
 
   // Clears the bits from `position` on that are set in `zeros`, the highest of them first.
   __device__ __forceinline__ void put(std::uint32_t position, std::uint32_t zeros) const {
-    std::uint32_t* const s_word = s_.joined.string + (position >> 5);
+    std::uint32_t* const s_word = s_.joined.words + (position >> 5);
     atomicXor(s_word, zeros >> (position & 31));
     atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
@@ -155,14 +155,14 @@ class GroupString {
     }
   }
 
-  // Stores the words of the string to d_words. Returns whether the lane finds kEscapeZeros zero bits in a
+  // Stores the joined words to d_words. Returns whether the lane finds kEscapeZeros zero bits in a
   // row.
   __device__ __forceinline__ bool store(std::uint32_t* d_words, int words) const {
     std::uint32_t suspect = 0;
 #pragma unroll 1
     for (int word = 4 * lane_; word < words; word += 4 * 32) {
-      const uint4 four = *reinterpret_cast<const uint4*>(s_.joined.string + word);
-      const std::uint32_t next = s_.joined.string[word + 4];
+      const uint4 four = *reinterpret_cast<const uint4*>(s_.joined.words + word);
+      const std::uint32_t next = s_.joined.words[word + 4];
       __stcg(reinterpret_cast<uint4*>(d_words + word), four);
       suspect |= zero_bytes(four.x, four.y) | zero_bytes(four.y, four.z) | zero_bytes(four.z, four.w) |
                  zero_bytes(four.w, next);
@@ -174,7 +174,7 @@ class GroupString {
   __device__ __noinline__ bool look_for_zeros(int words) const {
     for (int word = 4 * lane_; word < words; word += 4 * 32) {
       for (int i = max(word - 1, 0); i < word + 4; ++i) {
-        if (escape_zeros_begin(s_.joined.string[i], s_.joined.string[i + 1])) return true;
+        if (escape_zeros_begin(s_.joined.words[i], s_.joined.words[i + 1])) return true;
       }
     }
     return false;

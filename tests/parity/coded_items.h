@@ -11,7 +11,7 @@ struct ItemSlice {
   int qp = 27;
 };
 
-struct ItemString {
+struct CodedItems {
   std::vector<std::uint8_t> bytes;
   std::uint32_t bits = 0;
 };
@@ -23,7 +23,7 @@ struct ItemChunks {
   std::uint32_t segments = ~0u;  // that are coded at a time
 };
 
-// The strings of all slices, in a batch. Throws cu264::Error with CUDA's message.
-std::vector<ItemString> code_items_on_device(const std::vector<ItemSlice>& slices, const ItemChunks& chunks);
+// The bits of all slices, in a batch. Throws cu264::Error with CUDA's message.
+std::vector<CodedItems> code_items_on_device(const std::vector<ItemSlice>& slices, const ItemChunks& chunks);
 
 }  // namespace cu264::parity

@@ -1,4 +1,4 @@
-#include "entropy/cabac/code_strings.h"
+#include "entropy/cabac/code_slices.h"
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kThreads = 32;
 
-using StringLane = ArithmeticLane<true>;
+using SliceLane = ArithmeticLane<true>;
 
-struct CodeStringsJob {
+struct CodeSlicesJob {
   core::BatchView batch;
-  StringLayout layout;
+  SliceBitsLayout layout;
   ItemPool pool;
-  StringRecord* records;
-  std::uint32_t* strings;
+  CabacSliceRecord* records;
+  std::uint32_t* slice_bits;
   int lanes_log2;  // slices of a warp
 };
 
@@ -28,7 +28,7 @@ struct PutSamples {
   const core::BatchView& batch;
   int picture;
 
-  __device__ void operator()(StringLane& coder, int mb) const {
+  __device__ void operator()(SliceLane& coder, int mb) const {
     coder.end_codeword();
     coder.align();
     const core::SourcePicture& source = batch.sources[picture];
@@ -45,18 +45,18 @@ struct PutSamples {
   }
 };
 
-__global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__ CodeStringsJob job) {
+__global__ void __launch_bounds__(kThreads) code_slices(const __grid_constant__ CodeSlicesJob job) {
   __shared__ ArithmeticShared s_shared;
   const int lane = static_cast<int>(threadIdx.x);
   s_shared.fill_rows(lane);
   __syncwarp();
   const std::uint32_t slice = (blockIdx.x << job.lanes_log2) + static_cast<std::uint32_t>(lane);
   if (lane >> job.lanes_log2 != 0 || slice >= job.layout.slice_count()) return;
-  StringRecord& record = job.records[slice];
+  CabacSliceRecord& record = job.records[slice];
   const int picture = static_cast<int>(slice) / job.batch.slices;
   s_shared.start(lane, job.batch.params[picture].qp);
-  std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
-  StringLane coder(s_shared, lane, d_words, job.layout.string_words);
+  std::uint32_t* const d_words = job.slice_bits + job.layout.first_word_of(slice);
+  SliceLane coder(s_shared, lane, d_words, job.layout.slice_words);
   const PutSamples put_samples{job.batch, picture};
   coder.code(job.pool.items_of(record.first_segment), (record.items + 7) & ~7u, put_samples);
   coder.end_codeword();
@@ -75,14 +75,14 @@ int lanes_log2(std::size_t slices) {
 
 }  // namespace
 
-void launch_code_strings(const core::BatchView& batch, const ItemPool& pool, StringRecord* d_records,
-                         std::uint32_t* d_strings, cudaStream_t stream, int lanes) {
-  CodeStringsJob job{batch, string_layout(batch), pool, d_records, d_strings, 0};
+void launch_code_slices(const core::BatchView& batch, const ItemPool& pool, CabacSliceRecord* d_records,
+                        std::uint32_t* d_slice_bits, cudaStream_t stream, int lanes) {
+  CodeSlicesJob job{batch, slice_bits_layout(batch), pool, d_records, d_slice_bits, 0};
   const std::size_t slices = job.layout.slice_count();
   job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
   const auto warps = static_cast<unsigned>(((slices - 1) >> job.lanes_log2) + 1);
-  code_strings<<<warps, kThreads, 0, stream>>>(job);
-  check_launch("code_strings");
+  code_slices<<<warps, kThreads, 0, stream>>>(job);
+  check_launch("code_slices");
 }
 
 }  // namespace cu264::entropy
