@@ -77,7 +77,7 @@ class PictureSink : public EdgeSink {
     if (pattern_ == "-") pipe_.emplace("-");
   }
 
-  void picture(const io::Picture& shown) override {
+  void picture(const io::VideoPicture& shown) override {
     ++count_;
     if (pipe_) return write(*shown.frame, *pipe_);
     if (!numbered_ && count_ > 1) {

@@ -40,7 +40,7 @@ class VideoSink : public EdgeSink {
         file_(output.path),
         muxer_(file_, muxer_options(output, encoder_, video)) {}
 
-  void picture(const io::Picture& shown) override {
+  void picture(const io::VideoPicture& shown) override {
     while (!encoder_.send(shown.view())) write(encoder_.receive().value());
     durations_.push_back(shown.duration);
   }

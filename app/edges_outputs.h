@@ -18,7 +18,7 @@ class EdgeSink {
  public:
   virtual ~EdgeSink() = default;
   // `shown` is the edge map as gray8, or the picture with edges drawn on it.
-  virtual void picture(const io::Picture& shown) = 0;
+  virtual void picture(const io::VideoPicture& shown) = 0;
   virtual void finish() = 0;
   virtual std::uint64_t bytes() const = 0;
 };

@@ -51,7 +51,7 @@ class EdgesRun {
 
   void all() {
     std::vector<io::AvPacket> side;
-    for (io::Picture source; !interrupted() && reader_.read(source, side);) {
+    for (io::VideoPicture source; !interrupted() && reader_.read(source, side);) {
       side.clear();
       one(source);
     }
@@ -70,10 +70,10 @@ class EdgesRun {
   }
 
  private:
-  void one(const io::Picture& source) {
+  void one(const io::VideoPicture& source) {
     const Frame frame = source.view();
     detector_.detect({frame.plane[0], frame.pitch[0]}, {edges_.data(), video_.width}, thresholds_.data());
-    io::Picture shown;
+    io::VideoPicture shown;
     shown.frame = options_.output.overlay
                       ? overlaid(frame, edges_.data(), options_.output.format != EdgeFormat::pgm)
                       : gray_map(edges_.data(), video_.width, video_.height);

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kInterruptLatency{100};
 // The result of one call of Reader::read; at the end it has no picture.
 struct Unit {
   bool has_picture = false;
-  io::Picture picture;
+  io::VideoPicture picture;
   std::vector<io::AvPacket> side;
 };
 
@@ -126,7 +126,7 @@ class Loop {
 
   Encoder& encoder_;
   EncodeOutputs& outputs_;
-  std::deque<io::Picture> in_flight_;  // pictures that were sent and not yet received
+  std::deque<io::VideoPicture> in_flight_;  // pictures that were sent and not yet received
   const std::map<std::int64_t, int>& qps_;
   SizePlan* const plan_;  // null if no size was asked for
   double crf_ = -1;       // that the plan had for the previous picture

@@ -87,7 +87,7 @@ void EncodeOutputs::begin_statistics(const Config& config) {
                       {"backend_reason", encoder_.backend_reason}});
 }
 
-void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
+void EncodeOutputs::picture(Packet& packet, const io::VideoPicture& source) {
   for (const io::SeiMessage& message : video_.messages)
     insert_sei(packet.data.vector(), message.type, message.payload);
   io::insert_captions(packet.data.vector(), source.captions);
@@ -101,7 +101,7 @@ void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
   const std::vector<std::uint8_t>& reconstruction = packet.reconstruction;
   if (recon_) recon_->write(reconstruction.data(), reconstruction.size());
   if (edges_) {
-    io::Picture map;
+    io::VideoPicture map;
     map.frame = gray_map(packet.edges.data(), video_.width, video_.height);
     map.pts = packet.pts, map.duration = source.duration;
     edges_->picture(map);
@@ -120,7 +120,7 @@ void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
       {totals_.frames(), video_.expected_frames, totals_.bytes(), totals_.video_seconds(), elapsed()});
 }
 
-std::int64_t EncodeOutputs::added_bytes(const io::Picture& source) const {
+std::int64_t EncodeOutputs::added_bytes(const io::VideoPicture& source) const {
   std::size_t bytes = io::captions_bytes(source.captions);
   for (const io::SeiMessage& message : video_.messages) bytes += sei_bytes(message.type, message.payload);
   return static_cast<std::int64_t>(bytes);

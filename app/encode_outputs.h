@@ -29,9 +29,9 @@ class EncodeOutputs {
                 const io::Carried& carried);
 
   // The source's samples are only needed if wants_source() is true.
-  void picture(Packet& packet, const io::Picture& source);
+  void picture(Packet& packet, const io::VideoPicture& source);
   // How many bytes picture() will put into its packet.
-  std::int64_t added_bytes(const io::Picture& source) const;
+  std::int64_t added_bytes(const io::VideoPicture& source) const;
   void drop() { totals_.drop(); }  // the next picture has no packet
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }

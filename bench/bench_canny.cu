@@ -36,15 +36,15 @@ using vision::cuda::PublishedPlan;
 constexpr std::size_t kRotated = std::size_t{80} << 20;
 constexpr int kRuns = 31;
 
-struct Picture {
+struct PgmPicture {
   std::string name;
   int width = 0, height = 0;
   std::vector<std::uint8_t> samples;
 };
 
-Picture read_pgm(const std::string& path) {
+PgmPicture read_pgm(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  Picture picture;
+  PgmPicture picture;
   std::string magic;
   int most = 0;
   file >> magic >> picture.width >> picture.height >> most;
@@ -117,7 +117,7 @@ __global__ void do_nothing() {}
 
 class Bench {
  public:
-  explicit Bench(const Picture& picture)
+  explicit Bench(const PgmPicture& picture)
       : picture_(picture),
         pixels_(picture.samples.size()),
         copies_(static_cast<int>((kRotated + pixels_ - 1) / pixels_ + 63) / 64 * 64),
@@ -226,7 +226,7 @@ class Bench {
     return {edges_.data(), picture_.width, static_cast<std::ptrdiff_t>(pixels_)};
   }
 
-  const Picture& picture_;
+  const PgmPicture& picture_;
   std::size_t pixels_;
   int copies_;
   DeviceArray<std::uint8_t> pictures_, edges_;
@@ -246,14 +246,14 @@ struct Set {
   std::vector<int> candidates;
 };
 
-void run(const std::vector<Picture>& pictures) {
+void run(const std::vector<PgmPicture>& pictures) {
   const Set sets[] = {{"C0.03", canny::candidates_003()}, {"C0.01", canny::candidates_001()}};
   std::printf("Microseconds a picture, medians of %d.\n\n", kRuns);
   std::printf(
       "| picture | set | partition | one: launches | one: graph | 64: graph | labels in global memory: one | "
       "64 | published | copy of one, 64 |\n|---|---|---|---|---|---|---|---|---|---|\n");
   std::string shares;
-  for (const Picture& picture : pictures) {
+  for (const PgmPicture& picture : pictures) {
     Bench bench(picture);
     const double copy_one = bench.copy(1), copy_64 = bench.copy(64);
     for (const Set& set : sets) {
@@ -292,7 +292,7 @@ void run(const std::vector<Picture>& pictures) {
   std::printf(
       "\nNPP: Gaussian 5x5 and Canny (Sobel 3x3, fixed thresholds)\n\n"
       "| picture | one: launches | one: graph | 64: launches | 64: graph |\n|---|---|---|---|---|\n");
-  for (const Picture& picture : pictures) {
+  for (const PgmPicture& picture : pictures) {
     Bench bench(picture);
     const Bench::Times one = bench.npp(1), many = bench.npp(64);
     std::printf("| %s | %.1f | %.1f | %.2f | %.2f |\n", picture.name.c_str(), one.launches, one.graph,
@@ -316,14 +316,14 @@ int main(int argc, char** argv) {
   }
   try {
     if (std::string(argv[1]) == "--once" && argc == 5) {
-      const cu264::bench::Picture picture = cu264::bench::read_pgm(argv[4]);
+      const cu264::bench::PgmPicture picture = cu264::bench::read_pgm(argv[4]);
       const std::vector<int> set =
           std::string(argv[3]) == "C0.01" ? cu264::canny::candidates_001() : cu264::canny::candidates_003();
       cu264::bench::Bench(picture).twice(cu264::bench::params_of(set, cu264::vision::Partition::columns),
                                          std::atoi(argv[2]));
       return 0;
     }
-    std::vector<cu264::bench::Picture> pictures;
+    std::vector<cu264::bench::PgmPicture> pictures;
     for (int i = 1; i < argc; ++i) pictures.push_back(cu264::bench::read_pgm(argv[i]));
     cu264::bench::run(pictures);
   } catch (const std::exception& error) {

@@ -33,7 +33,7 @@ struct Luma {
 };
 
 bool read_luma(io::Reader& reader, Luma& luma) {
-  io::Picture picture;
+  io::VideoPicture picture;
   std::vector<io::AvPacket> side;
   if (!reader.read(picture, side)) return false;
   const Frame frame = picture.view();

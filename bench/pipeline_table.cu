@@ -67,28 +67,28 @@ class Stages {
   }
   // Kernels and packers may be null, for production.
   double code(const EntropyKernel* kernel, const Packer& only) const {
-    const Scratch scratch(bench_.view(), kernel, &only);
+    const PackMemory scratch(bench_.view(), kernel, &only);
     return time([&] { bench_.code_and_pack(scratch.get(), kernel, entropy::launch_code, &only); });
   }
   double pack_groups(const Packer* packer) const {
-    const Scratch scratch(bench_.view(), nullptr, packer);
+    const PackMemory scratch(bench_.view(), nullptr, packer);
     bench_.code_and_pack(scratch.get(), nullptr, entropy::launch_code, packer);
     return time([&] { bench_.code_and_pack(scratch.get(), nullptr, kCodedBefore, packer); });
   }
   double pack_blocks(const Packer& packer) const {
-    const Scratch scratch(bench_.view(), &entropy::kCavlcu, &packer);
+    const PackMemory scratch(bench_.view(), &entropy::kCavlcu, &packer);
     bench_.code_and_pack(scratch.get(), &entropy::kCavlcu, entropy::launch_code, &packer);
     return time([&] { bench_.code_and_pack(scratch.get(), &kBlocksCodedBefore, kCodedBefore, &packer); });
   }
   double code_and_pack(const EntropyKernel* kernel, const Packer* packer) const {
-    const Scratch scratch(bench_.view(), kernel, packer);
+    const PackMemory scratch(bench_.view(), kernel, packer);
     return time([&] { bench_.code_and_pack(scratch.get(), kernel, entropy::launch_code, packer); });
   }
 
  private:
-  class Scratch {
+  class PackMemory {
    public:
-    Scratch(const core::BatchView& view, const EntropyKernel* kernel, const Packer* packer)
+    PackMemory(const core::BatchView& view, const EntropyKernel* kernel, const Packer* packer)
         : d_memory_(allocate_device(entropy::pack_scratch_bytes(view.pictures, view.mb_width, view.mb_height,
                                                                 view.slices, kernel, packer),
                                     0)) {

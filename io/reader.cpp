@@ -265,7 +265,7 @@ void Reader::fill_expected_frames() {
   }
 }
 
-bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
+bool Reader::read(VideoPicture& picture, std::vector<AvPacket>& side) {
   const bool limit_reached = frames_.end_reached() || (options_.frames > 0 && pictures_ == options_.frames);
   if (!has_ahead_ || input_.stopped()) {
     if (limit_reached) {
@@ -286,7 +286,7 @@ bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
   return true;
 }
 
-bool Reader::next_picture(Picture& picture) {
+bool Reader::next_picture(VideoPicture& picture) {
   AvFrame frame = make_frame();
   if (!next_frame(*frame)) return false;
   if (info_.width == 0) {

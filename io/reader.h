@@ -57,7 +57,7 @@ class Reader {
   // Reads the next picture, or returns false at the end. Appends to `side` the packets that come before the
   // picture's end; their stream_index is the input's. With a seek, the times of all streams are counted from
   // there.
-  bool read(Picture& picture, std::vector<AvPacket>& side);
+  bool read(VideoPicture& picture, std::vector<AvPacket>& side);
 
   // Returns whether pictures so far were not at equal distances in time.
   bool rate_varies() const { return frames_.timestamps().varies(); }
@@ -74,7 +74,7 @@ class Reader {
   void look_for_matrix(const AVFrame& frame);
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
-  bool next_picture(Picture& picture);
+  bool next_picture(VideoPicture& picture);
   bool next_frame(AVFrame& frame);    // as it is coded: filtered, with its time in info_.time_base
   bool next_source(AVFrame& frame);   // from the decoder, with the tags that the caller asks for
   void open_filters(AVFrame& first);  // for frames like this one
@@ -114,7 +114,7 @@ class Reader {
   int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame
   std::int64_t pictures_ = 0;                     // the number handed out, without `ahead_`
   std::int64_t video_end_ = 0;                    // the end of the last picture handed out
-  Picture ahead_;                                 // the next picture, already decoded
+  VideoPicture ahead_;                            // the next picture, already decoded
   bool has_ahead_ = false;
   PictureSideData side_data_;
   std::set<std::string> untaken_;  // what pictures have and no output takes

@@ -30,7 +30,7 @@ void verify_file(const std::string& path, const std::string& name, Container con
   std::size_t count = 0;
   try {
     Reader reader(options);
-    Picture picture;
+    VideoPicture picture;
     std::vector<AvPacket> none;
     for (; reader.read(picture, none); ++count) {
       const Frame frame = picture.view();

@@ -28,7 +28,7 @@ struct VideoInfo {
   std::vector<SeiMessage> messages;                // that accompany every picture
 };
 
-struct Picture {
+struct VideoPicture {
   AvFrame frame;                       // yuv420p, yuvj420p, nv12 or gray8
   std::vector<std::uint8_t> captions;  // closed captions, as in io/captions.h
   std::int64_t pts = 0;

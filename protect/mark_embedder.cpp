@@ -48,8 +48,8 @@ class Embedder : public NalTool {
 
   bool mark_signs(const SliceBlocks& blocks, Bytes& rbsp) {
     for (const auto& candidate : blocks.candidates) {
-      const SliceBlocks::Place& place = blocks.places[candidate.place];
-      bitstream::set_bits(rbsp, place.begin + place.token_length, 1,
+      const SliceBlocks::BlockPosition& position = blocks.positions[candidate.position];
+      bitstream::set_bits(rbsp, position.begin + position.token_length, 1,
                           static_cast<std::uint64_t>(next_bit(candidate)));
     }
     return true;
@@ -78,11 +78,11 @@ class Embedder : public NalTool {
         ++pcm;
       }
     };
-    for (std::size_t i = 0; i < blocks.places.size(); ++i) {
-      const SliceBlocks::Place& place = blocks.places[i];
-      pass_macroblocks(place.mb);
-      const bool is_changed = next != changed.cend() && next->place == i;
-      rewrite(splice, place, is_changed ? &*next : nullptr);
+    for (std::size_t i = 0; i < blocks.positions.size(); ++i) {
+      const SliceBlocks::BlockPosition& position = blocks.positions[i];
+      pass_macroblocks(position.mb);
+      const bool is_changed = next != changed.cend() && next->position == i;
+      rewrite(splice, position, is_changed ? &*next : nullptr);
       if (is_changed) ++next;
     }
     pass_macroblocks(next_address - 1);
@@ -90,22 +90,23 @@ class Embedder : public NalTool {
     return true;
   }
 
-  void rewrite(bitstream::Splice& splice, const SliceBlocks::Place& place,
+  void rewrite(bitstream::Splice& splice, const SliceBlocks::BlockPosition& position,
                const SliceBlocks::Candidate* changed) {
-    const int nC = totals_.nC(place.slot), column = core::coeff_token_column(nC);
-    int total_coeff = place.total_coeff;
+    const int nC = totals_.nC(position.slot), column = core::coeff_token_column(nC);
+    int total_coeff = position.total_coeff;
     if (changed != nullptr) {
       const core::CavlcSymbols symbols = core::cavlc_symbols(changed->levels, changed->max_num_coeff);
       total_coeff = symbols.total_coeff;
-      splice.copy_to(place.begin);
-      splice.leave_out(place.length);
+      splice.copy_to(position.begin);
+      splice.leave_out(position.length);
       core::put_block(splice.writer(), changed->levels, symbols, changed->max_num_coeff, nC);
-    } else if (column != place.column) {
-      splice.copy_to(place.begin);
-      splice.leave_out(place.token_length);
-      core::put_code(splice.writer(), core::coeff_token_code(column, place.total_coeff, place.trailing_ones));
+    } else if (column != position.column) {
+      splice.copy_to(position.begin);
+      splice.leave_out(position.token_length);
+      core::put_code(splice.writer(),
+                     core::coeff_token_code(column, position.total_coeff, position.trailing_ones));
     }
-    if (place.slot != core::kSlotLumaDc) totals_.set(place.slot, total_coeff);
+    if (position.slot != core::kSlotLumaDc) totals_.set(position.slot, total_coeff);
   }
 
   Bytes end_stream() override {

@@ -100,14 +100,14 @@ class Extractor : public NalTool {
   }
 
   void read(const SliceBlocks& blocks, const SliceBlocks::Candidate& candidate, const Bytes& rbsp) {
-    const SliceBlocks::Place& place = blocks.places[candidate.place];
-    int bit = place.trailing_ones & 1;
+    const SliceBlocks::BlockPosition& position = blocks.positions[candidate.position];
+    int bit = position.trailing_ones & 1;
     if (options_.scheme == WatermarkScheme::t1_sign)
-      bit = bitstream::bit_at(rbsp, place.begin + place.token_length);
+      bit = bitstream::bit_at(rbsp, position.begin + position.token_length);
     const std::int8_t vote = (bit ^ candidate.flip) != 0 ? 1 : -1;
     const std::uint32_t index = marking_ == Marking::in_turn
                                     ? static_cast<std::uint32_t>(votes_.size() % bits_)
-                                    : mark_index(candidate.first, place.slot - core::kSlotLuma,
+                                    : mark_index(candidate.first, position.slot - core::kSlotLuma,
                                                  static_cast<std::uint32_t>(bits_ / 8));
     votes_.push_back({index, vote});
   }

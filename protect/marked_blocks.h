@@ -24,14 +24,14 @@ inline constexpr int kMaxMarkedLevel = 2000;
 // bit.
 class SliceBlocks : public MacroblockVisitor {
  public:
-  struct Place {
+  struct BlockPosition {
     std::uint64_t begin;
     int mb;
     std::uint16_t length;
     std::uint8_t slot, column, token_length, total_coeff, trailing_ones;
   };
   struct Candidate {
-    std::size_t place;
+    std::size_t position;
     std::uint8_t max_num_coeff;
     std::uint8_t flip;    // mark_flip
     std::uint32_t first;  // the first index of mark_index
@@ -45,7 +45,7 @@ class SliceBlocks : public MacroblockVisitor {
   // Without keys all blocks that can carry a bit are found, whatever the density.
   void begin_slice(const Slice& slice, const StreamKeys* keys, WatermarkOptions options, Marking marking) {
     map_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
-    places.clear(), candidates.clear(), pcm.clear();
+    positions.clear(), candidates.clear(), pcm.clear();
     keys_ = keys, options_ = options, picture_ = slice.picture, marking_ = marking;
   }
 
@@ -55,8 +55,8 @@ class SliceBlocks : public MacroblockVisitor {
     const std::size_t first = candidates.size();
     for (int i = 0; i < mb.block_count; ++i) {
       const BlockSyntax& block = mb.blocks[i];
-      places.push_back({block.begin, mb.address, block.length, block.slot, block.column, block.token_length,
-                        block.total_coeff, block.trailing_ones});
+      positions.push_back({block.begin, mb.address, block.length, block.slot, block.column,
+                           block.token_length, block.total_coeff, block.trailing_ones});
       if (may_carry(block)) add_candidate(block);
     }
     if (keys_ != nullptr) choose(first, mb.address);
@@ -66,12 +66,12 @@ class SliceBlocks : public MacroblockVisitor {
   void keep_free_ones() {
     if (marking_ != Marking::in_turn) return;
     std::erase_if(candidates, [this](const Candidate& candidate) {
-      const Place& place = places[candidate.place];
-      return !map_.is_free(place.mb, place.slot - core::kSlotLuma);
+      const BlockPosition& position = positions[candidate.position];
+      return !map_.is_free(position.mb, position.slot - core::kSlotLuma);
     });
   }
 
-  std::vector<Place> places;
+  std::vector<BlockPosition> positions;
   std::vector<Candidate> candidates;
   std::vector<Pcm> pcm;
 
@@ -88,7 +88,7 @@ class SliceBlocks : public MacroblockVisitor {
 
   void add_candidate(const BlockSyntax& block) {
     Candidate& candidate = candidates.emplace_back();
-    candidate.place = places.size() - 1;
+    candidate.position = positions.size() - 1;
     candidate.max_num_coeff = block.max_num_coeff;
     std::fill_n(candidate.levels, 16, std::int16_t{0});
     int position = block.total_coeff + block.total_zeros - 1;
@@ -111,7 +111,7 @@ class SliceBlocks : public MacroblockVisitor {
     const MarkKey key = {blocks[0], blocks[1]};
     std::size_t kept = first;
     for (std::size_t i = first; i < candidates.size(); ++i) {
-      const int block = places[candidates[i].place].slot - core::kSlotLuma;
+      const int block = positions[candidates[i].position].slot - core::kSlotLuma;
       if (!mark_chooses(key, block, options_.density)) continue;
       candidates[kept] = candidates[i];
       candidates[kept].flip = static_cast<std::uint8_t>(mark_flip(key, block));

@@ -57,7 +57,7 @@ __device__ void unpack(std::uint32_t four, int (&samples)[4]) {
 
 // The picture that a thread block measures.
 struct Source {
-  const MeasureInput::Picture& picture;
+  const MeasureInput::MeasuredPicture& picture;
   int width;
   int height;
   int aq_strength;
@@ -249,11 +249,11 @@ __device__ void write_result(MeasureSums* d_sums, int macroblocks, int aq_streng
 
 // Where a warp's group of lanes has its macroblock. Lanes without one work at the picture's end, and count
 // nothing.
-struct Place {
+struct LaneMacroblock {
   int mb_x, mb_y;
   bool active;
 
-  __device__ Place(const core::MeasuredPlaces& places, int at, int mb_width, int mb_height)
+  __device__ LaneMacroblock(const core::MeasuredPlaces& places, int at, int mb_width, int mb_height)
       : mb_y(min(at / places.per_row, mb_height - 1)) {
     const int column = core::column_of_place(places, at % places.per_row, mb_y);
     active = at < places.per_row * mb_height && column < mb_width;
@@ -282,11 +282,11 @@ __global__ void __launch_bounds__(kThreads)
     int scales[2];
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
-      const Place place(places, kGroup * group + 2 * pair + lane / 16, mb_width, mb_height);
+      const LaneMacroblock place(places, kGroup * group + 2 * pair + lane / 16, mb_width, mb_height);
       scales[pair] = measure_luma(source, place.mb_x, place.mb_y, place.active, lane, sink, sums);
     }
     const int own = lane / 8;
-    const Place place(places, kGroup * group + own, mb_width, mb_height);
+    const LaneMacroblock place(places, kGroup * group + own, mb_width, mb_height);
     const int first = __shfl_sync(kAllLanes, scales[0], 16 * (own & 1));
     const int second = __shfl_sync(kAllLanes, scales[1], 16 * (own & 1));
     measure_chroma(source, place.mb_x, place.mb_y, own < 2 ? first : second, lane, sink);

@@ -22,7 +22,7 @@ struct MeasureSums {
 // Pictures of one size that are measured together. Those without planes are left out.
 struct MeasureInput {
   static constexpr int kMaxPictures = 16;
-  struct Picture {
+  struct MeasuredPicture {
     core::SourcePicture planes;
     PixelFormat format = PixelFormat::i420;  // i420, nv12 or gray8
   };
@@ -31,7 +31,7 @@ struct MeasureInput {
   int height = 0;
   int aq_strength = 0;  // as PictureMeasure::aq_strength
   int pictures = 0;
-  Picture picture[kMaxPictures];
+  MeasuredPicture picture[kMaxPictures];
 };
 
 // Measures pictures with planes of any pitch and alignment, and writes a measure of each to `results`, which

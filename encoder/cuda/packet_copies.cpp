@@ -20,7 +20,7 @@ std::uint64_t end_of(const entropy::PackedPicture& packed) {
 PacketCopies::PacketCopies(int pictures, int device, std::shared_ptr<PacketMemory> memory)
     : device_(device),
       memory_(std::move(memory)),
-      pictures_(std::make_unique<Picture[]>(static_cast<std::size_t>(pictures))) {}
+      pictures_(std::make_unique<CopiedPicture[]>(static_cast<std::size_t>(pictures))) {}
 
 PacketCopies::~PacketCopies() {
   {
@@ -59,7 +59,7 @@ bool PacketCopies::may_claim() const {
 
 PacketBytes PacketCopies::next() {
   Lock lock(mutex_);
-  Picture& own = pictures_[collected_++];
+  CopiedPicture& own = pictures_[collected_++];
   while (!own.done) {
     if (may_claim()) {
       copy_next(lock);
@@ -80,7 +80,7 @@ PacketBytes PacketCopies::next() {
 
 void PacketCopies::copy_next(Lock& lock) {
   const int i = claimed_++;
-  Picture& picture = pictures_[i];
+  CopiedPicture& picture = pictures_[i];
   const bool in_window = window_->fetches(end_of(packed_[i]));
   lock.unlock();
   try {

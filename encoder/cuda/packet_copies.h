@@ -40,7 +40,7 @@ class PacketCopies {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  struct Picture {
+  struct CopiedPicture {
     std::atomic<bool> done = false;
     PacketBytes bytes;
     std::exception_ptr error;
@@ -53,8 +53,8 @@ class PacketCopies {
 
   const int device_;
   const std::shared_ptr<PacketMemory> memory_;
-  const std::unique_ptr<Picture[]> pictures_;  // of the batch
-  std::mutex mutex_;                           // guards the rest, and the window's progress
+  const std::unique_ptr<CopiedPicture[]> pictures_;  // of the batch
+  std::mutex mutex_;                                 // guards the rest, and the window's progress
   const entropy::PackedPicture* packed_ = nullptr;
   StreamWindow* window_ = nullptr;
   const Stream* download_ = nullptr;

@@ -77,11 +77,11 @@ BitWeights weights_at(int qp_q8, Preset preset) {
 }
 
 // Where a QP lies between two sizes of a curve.
-struct Place {
+struct CurvePosition {
   std::size_t point;
   int into;  // of kPointDistance
 
-  explicit Place(int qp_q8) {
+  explicit CurvePosition(int qp_q8) {
     const int place = std::clamp(qp_q8, 0, kMaxQpQ8);
     point = static_cast<std::size_t>(std::min(place / kPointDistance, kPoints - 2));
     into = place - static_cast<int>(point) * kPointDistance;
@@ -134,7 +134,7 @@ LogCurve logs_of(const SizeCurve& curve) {
 }
 
 std::int64_t bits_at(const LogCurve& curve, int qp_q8) {
-  const Place place(qp_q8);
+  const CurvePosition place(qp_q8);
   return place.between(curve.logs[place.point], curve.logs[place.point + 1]);
 }
 

@@ -66,11 +66,11 @@ void Outlook::find_rooms() {
 
 std::int64_t Outlook::bits(std::size_t picture, int qp_q8) const {
   __extension__ using Wide = __int128;
-  const Picture& own = pictures_[picture];
+  const LookaheadPicture& own = pictures_[picture];
   return static_cast<std::int64_t>(Wide{own.curve->at(qp_of(own, qp_q8))} * own.factor >> 24) + own.overhead;
 }
 
-int Outlook::qp_of(const Picture& picture, int qp_q8) const {
+int Outlook::qp_of(const LookaheadPicture& picture, int qp_q8) const {
   if (picture.fixed_qp) return *picture.fixed_qp * kQpOne;
   const int spare = std::max(goal_ - qp_q8, 0);
   return std::clamp(qp_q8 + picture.shift + std::clamp(picture.offset, -spare, spare), 0, kMaxQpQ8);
@@ -79,13 +79,13 @@ int Outlook::qp_of(const Picture& picture, int qp_q8) const {
 void Outlook::set_goal(int goal) {
   goal_ = std::clamp(goal, 0, kMaxQpQ8);
   std::int64_t sum = 0;
-  for (Picture& picture : pictures_) {
+  for (LookaheadPicture& picture : pictures_) {
     const int goal_of_picture = std::clamp(goal_ + picture.shift, 0, kMaxQpQ8);
     picture.offset = log2_q16(picture.curve->at(goal_of_picture)) / (kLogOne / kQpOne);
     sum += picture.offset;
   }
   const int mean = static_cast<int>(sum / static_cast<std::int64_t>(pictures_.size()));
-  for (Picture& picture : pictures_) picture.offset = kQpsOfOctave * (mean - picture.offset);
+  for (LookaheadPicture& picture : pictures_) picture.offset = kQpsOfOctave * (mean - picture.offset);
 }
 
 Outlook::Course Outlook::seconds(int qp_q8) const {
@@ -111,7 +111,7 @@ Outlook::Course Outlook::course(int qp_q8) {
   std::size_t oldest = 0;
   std::int64_t start = shares_.start;
   for (std::size_t i = 0; i < pictures_.size(); ++i) {
-    const Picture& picture = pictures_[i];
+    const LookaheadPicture& picture = pictures_[i];
     for (; oldest < unspent_.size() && picture.end - unspent_[oldest].start > shares_.second; ++oldest)
       account.window -= unspent_[oldest].bits;
     const std::int64_t target = account.target_of(picture.spending), middle = target + account.window;

@@ -33,7 +33,7 @@ class Outlook {
   int qp_near(int goal, std::optional<std::int64_t> at_end);
 
  private:
-  struct Picture {
+  struct LookaheadPicture {
     BitsCurve* curve;
     std::int64_t factor, overhead;
     std::optional<int> fixed_qp;  // Frame::qp
@@ -50,7 +50,7 @@ class Outlook {
   void find_rooms();
   // Where seconds must have more bits than the goal asks for, richer pictures, whose PSNR is lower, get more
   // of them; none gets less than the goal gives it.
-  int qp_of(const Picture& picture, int qp_q8) const;
+  int qp_of(const LookaheadPicture& picture, int qp_q8) const;
   std::int64_t bits(std::size_t picture, int qp_q8) const;
   // Tells what would become of the seconds that have begun if the pictures had this QP: the first bound that
   // would be broken.
@@ -70,7 +70,7 @@ class Outlook {
   std::vector<Unspent> unspent_;  // of the pictures of a second before, and then of those to come
   std::size_t past_ = 0;
   RateAccount owing_;  // what is owed after the pictures that were added
-  std::vector<Picture> pictures_;
+  std::vector<LookaheadPicture> pictures_;
   std::optional<std::int64_t> end_;
   int goal_ = 0;
 };

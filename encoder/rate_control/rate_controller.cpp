@@ -63,7 +63,7 @@ void RateController::learn(std::int64_t bits, std::int64_t predicted, std::int64
 
 void RateController::learn_before(std::uint64_t number, const PictureControl& control) {
   if (number > 0 && learned_ == 0 && needs_first(control.settings)) {
-    const Picture& first = at(learned_++);
+    const ControlledPicture& first = at(learned_++);
     learn(first.size, first.predicted, first.shares.target, kWeightOfFirst);
   }
   while (learned_ + kReviewDistance <= number) {
@@ -145,7 +145,7 @@ PictureQp RateController::plan() {
   const PictureControl& control = next.control;
   const int crf_qp_q8 = next.crf_qp_q8;
   learn_before(number, control);
-  Picture& own = pictures_.emplace_back(std::move(next.curve), control, next.shares);
+  ControlledPicture& own = pictures_.emplace_back(std::move(next.curve), control, next.shares);
   own.counted = next.counted;
   if (ended_ && expected_.size() < static_cast<std::size_t>(control.settings.lookahead)) {
     own.to_come = static_cast<int>(expected_.size());
@@ -181,7 +181,7 @@ PictureQp RateController::plan() {
   return qp;
 }
 
-void RateController::see_end(Picture& own) {
+void RateController::see_end(ControlledPicture& own) {
   RateShares& shares = own.shares;
   shares.due = shares.pay_within = 0;
   const auto add = [&](BitsCurve& curve, const PictureControl& control, const RateShares& other) {
@@ -198,7 +198,7 @@ void RateController::see_end(Picture& own) {
   shares.pay_within = std::max<std::int64_t>(shares.pay_within, 1);
 }
 
-PictureQp RateController::set_qp(Picture& own, int qp_q8) {
+PictureQp RateController::set_qp(ControlledPicture& own, int qp_q8) {
   PictureQp qp{qp_q8 / 256, (qp_q8 % 256 * mb_height_ + 255) / 256};
   if (qp.raised_rows == mb_height_) qp = {qp.qp + 1, 0};
   own.qp_q8 = qp.qp * 256 + qp.raised_rows * 256 / mb_height_;
@@ -206,7 +206,8 @@ PictureQp RateController::set_qp(Picture& own, int qp_q8) {
   return qp;
 }
 
-std::optional<std::int64_t> RateController::review_target(Picture& own, const RateAccount& account) const {
+std::optional<std::int64_t> RateController::review_target(ControlledPicture& own,
+                                                          const RateAccount& account) const {
   const RateSettings& settings = own.control.settings;
   const RateShares& shares = own.shares;
   const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
@@ -233,14 +234,14 @@ std::optional<std::int64_t> RateController::review_target(Picture& own, const Ra
   return target;
 }
 
-void RateController::remember(Picture& own, bool too_low) {
+void RateController::remember(ControlledPicture& own, bool too_low) {
   if (too_low && own.qp_q8 > own.too_low_q8) own.too_low_q8 = own.qp_q8, own.too_low_size = own.size;
   if (!too_low) own.fits_q8 = own.qp_q8, own.fits_size = own.size;
   // The bytes before the slices may have become more.
   if (own.fits_q8 <= own.too_low_q8) own.fits_q8 = -1;
 }
 
-std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) {
+std::optional<PictureQp> RateController::again(ControlledPicture& own, std::int64_t bits) {
   const std::int64_t wanted =
       scaled(std::max<std::int64_t>(bits, 1), own.predicted, std::max<std::int64_t>(own.size, 1));
   int qp_q8 = own.curve.qp_for(std::max<std::int64_t>(wanted, 1));
@@ -265,7 +266,7 @@ std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) 
 }
 
 std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64_t slice_bytes) {
-  Picture& own = at(number);
+  ControlledPicture& own = at(number);
   reviewed_ = number + 1;
   own.size = step_of(number).first = 8 * slice_bytes;
   std::optional<PictureQp> qp;
@@ -285,7 +286,7 @@ std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64
 }
 
 std::optional<PictureQp> RateController::review_again(std::uint64_t number, std::int64_t slice_bytes) {
-  Picture& own = at(number);
+  ControlledPicture& own = at(number);
   own.size = 8 * slice_bytes;
   const RateSettings& settings = own.control.settings;
   if (settings.limit_bytes == 0) return std::nullopt;
@@ -304,7 +305,7 @@ std::optional<PictureQp> RateController::review_again(std::uint64_t number, std:
 }
 
 RateController::Settlement RateController::settle(std::uint64_t number) {
-  Picture& own = at(number);
+  ControlledPicture& own = at(number);
   const RateSettings& settings = own.control.settings;
   account_.enter(settings);
   Settlement result;
@@ -348,7 +349,7 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
 }
 
 void RateController::lose(std::uint64_t number) {
-  Picture& own = at(number);
+  ControlledPicture& own = at(number);
   account_.enter(own.control.settings);
   own.size = 0;
   finish(own, 0);
@@ -358,7 +359,7 @@ void RateController::lose_unplanned(const PictureControl& control) {
   owed_ = control.overhead.with(owed_);
 }
 
-void RateController::finish(Picture& own, std::int64_t bits) {
+void RateController::finish(ControlledPicture& own, std::int64_t bits) {
   if (bits == 0) own.size = 0;
   left_out_ = bits == 0 ? left_out_ + 1 : 0;
   began_ = began_ || bits > 0;

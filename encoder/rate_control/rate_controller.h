@@ -79,8 +79,8 @@ class RateController {
   void lose_unplanned(const PictureControl& control);
 
  private:
-  struct Picture {
-    Picture(BitsCurve c, const PictureControl& p, const RateShares& s)
+  struct ControlledPicture {
+    ControlledPicture(BitsCurve c, const PictureControl& p, const RateShares& s)
         : curve(std::move(c)), control(p), shares(s) {}
 
     BitsCurve curve;
@@ -120,7 +120,7 @@ class RateController {
   };
 
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
-  Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
+  ControlledPicture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
   // Learns from a picture's slices: their bits, what its curve had predicted, and its share of the rate.
   void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
@@ -134,26 +134,26 @@ class RateController {
   RateAccount account_before(std::uint64_t number, bool reviewing);
   // Finds RateAccount::above and below.
   void find_room(const RateShares& shares, RateAccount& account) const;
-  int target_qp(Picture& own, const RateAccount& account);
-  static std::int64_t drift_at_end(const Picture& own, std::uint64_t number);
+  int target_qp(ControlledPicture& own, const RateAccount& account);
+  static std::int64_t drift_at_end(const ControlledPicture& own, std::uint64_t number);
   // Returns the shares of the next picture that is expected.
   RateShares next_shares(const PictureControl& control);
   // `shift_of`: by how much a picture of other shares has another QP * 256, because of its duration.
-  int foreseen_qp(Picture& own, const RateAccount& account, int goal,
+  int foreseen_qp(ControlledPicture& own, const RateAccount& account, int goal,
                   const std::function<int(const RateShares&)>& shift_of);
   // Says what a picture and those after it, which end the clip, will owe, and which can pay.
-  void see_end(Picture& own);
+  void see_end(ControlledPicture& own);
   // Adds a picture's curve to a mean.
   void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead) const;
-  std::optional<std::int64_t> review_target(Picture& own, const RateAccount& account) const;
-  std::optional<std::int64_t> kept_target(Picture& own, const RateAccount& account) const;
+  std::optional<std::int64_t> review_target(ControlledPicture& own, const RateAccount& account) const;
+  std::optional<std::int64_t> kept_target(ControlledPicture& own, const RateAccount& account) const;
   // The QP of the last coding was too low for a limit, or not.
-  static void remember(Picture& own, bool too_low);
+  static void remember(ControlledPicture& own, bool too_low);
   // Plans another coding in which the slices have `bits`, as far as the picture's own size allows a
   // prediction.
-  std::optional<PictureQp> again(Picture& own, std::int64_t bits);
-  PictureQp set_qp(Picture& own, int qp_q8);
-  void finish(Picture& own, std::int64_t bits);
+  std::optional<PictureQp> again(ControlledPicture& own, std::int64_t bits);
+  PictureQp set_qp(ControlledPicture& own, int qp_q8);
+  void finish(ControlledPicture& own, std::int64_t bits);
 
   const int mb_height_;
   std::uint64_t first_ = 0;  // of pictures_
@@ -164,8 +164,9 @@ class RateController {
   std::deque<std::int64_t> late_starts_;  // of those that the mean of the last shares counts
   bool ended_ = false;
   Outlook outlook_;
-  std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
-  std::deque<Step> steps_;        // of the same pictures
+  std::deque<ControlledPicture>
+      pictures_;            // those that are not settled, and as many before as a plan looks back
+  std::deque<Step> steps_;  // of the same pictures
   std::uint64_t learned_ = 0;
   // Sums over pictures that fade: the bits of slices, and what the curves had said.
   std::int64_t actual_ = 1;

@@ -43,7 +43,7 @@ void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& c
 
 // The QP stays at what all pictures so far, and some usual ones assumed before them, would have needed
 // together. So quality changes only where the drift, a second or the buffer require it.
-int RateController::target_qp(Picture& own, const RateAccount& account) {
+int RateController::target_qp(ControlledPicture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
@@ -110,14 +110,14 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
 }
 
 // Returns 0.4 % of what a clip is to have.
-std::int64_t RateController::drift_at_end(const Picture& own, std::uint64_t number) {
+std::int64_t RateController::drift_at_end(const ControlledPicture& own, std::uint64_t number) {
   const RateShares& shares = own.shares;
   if (shares.bank > 0)
     return scaled(shares.bank, shares.start + shares.span + own.time_to_come, shares.second) / 250;
   return shares.target * static_cast<std::int64_t>(number + static_cast<std::uint64_t>(*own.to_come)) / 250;
 }
 
-int RateController::foreseen_qp(Picture& own, const RateAccount& account, int goal,
+int RateController::foreseen_qp(ControlledPicture& own, const RateAccount& account, int goal,
                                 const std::function<int(const RateShares&)>& shift_of) {
   const std::size_t lookahead = static_cast<std::size_t>(own.control.settings.lookahead);
   const std::int64_t factor = corrected(std::int64_t{1} << 24);
@@ -141,7 +141,8 @@ int RateController::foreseen_qp(Picture& own, const RateAccount& account, int go
 
 // Returns the bits that the slices should have if the picture breaks a bound that reviews enforce, or owes
 // bits at the end of its clip.
-std::optional<std::int64_t> RateController::kept_target(Picture& own, const RateAccount& account) const {
+std::optional<std::int64_t> RateController::kept_target(ControlledPicture& own,
+                                                        const RateAccount& account) const {
   const RateShares& shares = own.shares;
   const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
   const std::int64_t target = account.target_of(shares);

@@ -12,7 +12,7 @@
 namespace cu264::entropy {
 namespace {
 
-struct Scratch {
+struct CabacScratch {
   BinariseScratch binarise;
   PoolRoom room;
   ItemPool pool;
@@ -23,10 +23,11 @@ struct Scratch {
 };
 
 // The positions of the parts do not depend on how many pictures a batch has.
-Scratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slices, std::uint8_t* d_stream) {
+CabacScratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slices,
+                   std::uint8_t* d_stream) {
   const SliceBitsLayout slice_layout = slice_bits_layout(pictures, mb_width, mb_height, slices);
   const std::size_t stream_bytes = cabac_stream_bytes(pictures, mb_width, mb_height, slices);
-  Scratch scratch;
+  CabacScratch scratch;
   scratch.binarise = carve_binarise(arena, pictures, mb_width, mb_height, slices);
   scratch.room = pool_room(pictures, mb_width, mb_height, slices, stream_bytes);
   scratch.pool.items = arena.take<std::uint16_t>(kWarmUpItems + scratch.room.items);
@@ -56,7 +57,7 @@ void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_h
                   const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                   const PoolLayout* layout) {
   Arena arena(memory.scratch);
-  const Scratch scratch =
+  const CabacScratch scratch =
       carve(arena, memory.pictures, batch.mb_width, batch.mb_height, batch.slices, memory.stream);
   const std::size_t macroblocks =
       static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());

@@ -190,14 +190,14 @@ __global__ void __launch_bounds__(kThreads)
   if (words > capacity) fail(call.d_result, ErrorCode::bad_output);
 }
 
-struct Scratch {
+struct GridScratch {
   std::uint32_t* zeros_and_runs;
   Tiles tiles;
   void* scan;
 };
 
-Scratch carve(Arena& arena, const Grids& grids) {
-  Scratch scratch{};
+GridScratch carve(Arena& arena, const Grids& grids) {
+  GridScratch scratch{};
   scratch.tiles.blocks = grids.blocks();
   scratch.tiles.count = (grids.blocks() + kThreads - 1) / kThreads;
   scratch.zeros_and_runs = arena.take<std::uint32_t>(entropy::kZerosAndRunsEntries);
@@ -224,7 +224,7 @@ void launch_encode_grids(const DeviceEncode& call, void* d_scratch, void* stream
     return;
   }
   Arena arena(d_scratch);
-  const Scratch scratch = carve(arena, call.grids);
+  const GridScratch scratch = carve(arena, call.grids);
   const auto tiles = static_cast<unsigned>(scratch.tiles.count);
   entropy::launch_make_zeros_and_runs(scratch.zeros_and_runs, cuda_stream);
   encode_tiles<<<tiles, kThreads, 0, cuda_stream>>>(call, scratch.tiles, scratch.zeros_and_runs);

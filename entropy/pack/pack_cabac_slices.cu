@@ -44,13 +44,13 @@ int pieces_a_slice(const SliceBitsLayout& layout) {
   return (layout.most_macroblocks + kGroup - 1) / kGroup;
 }
 
-struct Scratch {
+struct CabacPackScratch {
   std::uint32_t *finished_slices, *escapes;
   SliceRecord* slices;
 };
 
-Scratch carve(Arena& arena, const SliceBitsLayout& layout) {
-  Scratch scratch;
+CabacPackScratch carve(Arena& arena, const SliceBitsLayout& layout) {
+  CabacPackScratch scratch;
   scratch.finished_slices = arena.take<std::uint32_t>(1);
   scratch.escapes =
       arena.take<std::uint32_t>(layout.slice_count() * static_cast<std::size_t>(pieces_a_slice(layout)));
@@ -182,7 +182,7 @@ void launch_pack_cabac_slices(const core::BatchView& batch, const core::SliceHea
   job.records = d_records;
   job.slice_bits = d_slice_bits;
   job.pieces = pieces_a_slice(job.layout);
-  const Scratch scratch = carve(arena, job.layout);
+  const CabacPackScratch scratch = carve(arena, job.layout);
   job.escapes = scratch.escapes;
   job.pack.batch = batch;
   job.pack.headers = d_headers;

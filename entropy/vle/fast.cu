@@ -57,7 +57,7 @@ Geometry geometry(int most_shared) {
   return geometry;
 }
 
-struct Scratch {
+struct FastScratch {
   static constexpr std::size_t kTicketBytes = 256;
   static std::size_t bytes(std::uint64_t tiles) {
     constexpr std::size_t segment = fast::TilePositions::kSegment;
@@ -77,13 +77,13 @@ __global__ void prepare_kernel(std::uint64_t* scratch, std::uint64_t words, Enco
 }  // namespace
 
 std::size_t fast_scratch_bytes(std::size_t size, int most_shared) {
-  return Scratch::bytes(geometry(most_shared).tiles(size));
+  return FastScratch::bytes(geometry(most_shared).tiles(size));
 }
 
 void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_shared) {
   const Geometry geometry = vle::geometry(most_shared);
   const std::uint64_t tiles = geometry.tiles(call.size);
-  const std::size_t scratch = Scratch::bytes(tiles);
+  const std::size_t scratch = FastScratch::bytes(tiles);
   if (call.scratch_size < scratch) {
     throw Error(ErrorCode::invalid_argument,
                 "fast_encode: " + std::to_string(call.scratch_size) + " bytes of scratch are not enough",
@@ -110,7 +110,7 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_
                          call.d_result,
                          d_chunk_index,
                          reinterpret_cast<std::uint32_t*>(words),
-                         words + Scratch::kTicketBytes / sizeof(std::uint64_t),
+                         words + FastScratch::kTicketBytes / sizeof(std::uint64_t),
                          static_cast<std::uint32_t>(tiles),
                          static_cast<std::uint32_t>(call.size / geometry.tile_symbols())};
   const auto kernel = geometry.large ? fast::encode_kernel<kThreadSymbols, 256, kLargeWarps>

@@ -15,8 +15,8 @@ namespace {
 
 using namespace gpu_decode;
 
-struct Scratch {
-  Scratch(void* memory, std::size_t stream_size, std::size_t size, bool with_index) {
+struct DecodeScratch {
+  DecodeScratch(void* memory, std::size_t stream_size, std::size_t size, bool with_index) {
     Arena arena(memory);
     table = arena.take<Table>(1);
     if (!with_index) {
@@ -80,11 +80,11 @@ void find_index(const IndexCall& call, int most_blocks, cudaStream_t stream) {
 }  // namespace
 
 std::size_t decode_scratch_bytes(std::size_t stream_size, std::size_t size, bool with_index) {
-  return Scratch(nullptr, stream_size, size, with_index).bytes;
+  return DecodeScratch(nullptr, stream_size, size, with_index).bytes;
 }
 
 void decode(const DecodeCall& call) {
-  Scratch scratch(call.d_scratch, call.stream_size, call.size, call.d_chunk_index != nullptr);
+  DecodeScratch scratch(call.d_scratch, call.stream_size, call.size, call.d_chunk_index != nullptr);
   if (call.scratch_size < scratch.bytes) {
     throw Error(ErrorCode::invalid_argument,
                 "decode: " + std::to_string(call.scratch_size) + " bytes of scratch are not enough",

@@ -47,7 +47,7 @@ void carry_over(const io::ReaderOptions& options, io::Container container, int h
   for (const std::string& note : notes) require(!note.empty());
   io::OutputFile output(folder() + "/out");
   io::Muxer muxer(output, to);
-  cu264::fuzz::read_pictures(reader, [&](const io::Picture& picture, std::vector<io::AvPacket>& side) {
+  cu264::fuzz::read_pictures(reader, [&](const io::VideoPicture& picture, std::vector<io::AvPacket>& side) {
     for (io::AvPacket& packet : side) muxer.copy(std::move(packet));
     std::vector<std::uint8_t> unit = coded.access_unit;
     io::insert_captions(unit, picture.captions);

@@ -26,7 +26,7 @@ inline unsigned touch(const Frame& frame) {
 // Reads at most eight pictures. `use` gets each, with the packets of the other streams beside it.
 template <class Use>
 void read_pictures(io::Reader& reader, const Use& use) {
-  io::Picture picture;
+  io::VideoPicture picture;
   std::vector<io::AvPacket> side;
   static volatile unsigned sink = 0;
   for (int i = 0; i < 8 && reader.read(picture, side); ++i) {

@@ -17,8 +17,8 @@ using vision::cuda::PublishedArrays;
 using vision::cuda::PublishedPlan;
 
 // The memory is poisoned, so that a kernel that reads what was not written does not happen to be right.
-struct Scratch : DeviceArray<std::uint8_t> {
-  explicit Scratch(std::size_t bytes) : DeviceArray(bytes) {
+struct PoisonedMemory : DeviceArray<std::uint8_t> {
+  explicit PoisonedMemory(std::size_t bytes) : DeviceArray(bytes) {
     check_cuda(cudaMemset(data(), 0xa5, bytes), "memset");
   }
 };
@@ -118,7 +118,7 @@ std::vector<Stages> production_stages(const CannyParams& params, const std::vect
   const GrayPicture& like = pictures.at(0);
   const auto count = static_cast<int>(pictures.size());
   const CannyPlan plan(params, like.width, like.height, count, limits(), labelling);
-  const Scratch scratch(plan.scratch_bytes());
+  const PoisonedMemory scratch(plan.scratch_bytes());
   const DevicePlanes in(like.width, like.height, count, placement),
       out(like.width, like.height, count, placement);
   for (int i = 0; i < count; ++i) in.upload(i, pictures[static_cast<std::size_t>(i)].samples);
@@ -163,7 +163,7 @@ static void download_distribution(const PublishedArrays& arrays, std::size_t sub
 
 Stages published_stages(const CannyParams& params, const GrayPicture& picture, const Placement& placement) {
   const PublishedPlan plan(params, picture.width, picture.height, limits());
-  const Scratch scratch(plan.scratch_bytes());
+  const PoisonedMemory scratch(plan.scratch_bytes());
   const DevicePlanes in(picture.width, picture.height, 1, placement),
       out(picture.width, picture.height, 1, placement);
   in.upload(0, picture.samples);
@@ -196,7 +196,7 @@ Stages published_stages(const CannyParams& params, const GrayPicture& picture, c
 
 Stages production_from_levels(const CannyParams& params, const GrayPicture& levels, Labelling labelling) {
   const CannyPlan plan(params, levels.width, levels.height, 1, limits(), labelling);
-  const Scratch scratch(plan.scratch_bytes());
+  const PoisonedMemory scratch(plan.scratch_bytes());
   const CannyArrays a = plan.arrays(scratch.data());
   const cuda::WordGrid& grid = plan.grid();
   const std::vector<std::uint32_t> planes = level_planes(grid, levels);
@@ -224,7 +224,7 @@ Stages production_from_levels(const CannyParams& params, const GrayPicture& leve
 
 Stages published_from_levels(const CannyParams& params, const GrayPicture& levels) {
   const PublishedPlan plan(params, levels.width, levels.height, limits());
-  const Scratch scratch(plan.scratch_bytes());
+  const PoisonedMemory scratch(plan.scratch_bytes());
   const PublishedArrays a = plan.arrays(scratch.data());
   const std::size_t pixels = pixels_of(levels);
   check_cuda(cudaMemcpy(a.level, levels.samples.data(), pixels, cudaMemcpyHostToDevice), "upload");

@@ -239,17 +239,17 @@ struct QuarterCost {
 // The samples above and to the right of the macroblock, in streams with Intra_8x8. They are loaded when
 // they are needed, because the macroblock there may still be searched.
 template <class AboveRight>
-struct FarSamples {
+struct AboveRightSamples {
   const AboveRight& above_right;
   bool loaded;
   static constexpr bool kAny = true;
 
   template <bool kRd>
   __device__ void load_for(WarpState<kRd>& s, const LaneIndices& lane, int step) const {
-    if (step == kFarStep && !loaded) above_right.load(s, lane);
+    if (step == kAboveRightStep && !loaded) above_right.load(s, lane);
   }
 };
-struct NoFarSamples {
+struct NoAboveRightSamples {
   static constexpr bool kAny = false;
   template <bool kRd>
   __device__ void load_for(WarpState<kRd>&, const LaneIndices&, int) const {}

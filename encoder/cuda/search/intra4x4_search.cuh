@@ -17,21 +17,19 @@ inline namespace CU264_SEARCH {
 
 // stop(cost by SATD so far, stop.ask()) says whether the search is abandoned. Its answer for the same cost
 // may change during the search.
-template <bool kRd, class Far, class Quantiser, class MacroblockMarks, class Stop>
-__device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
-                                                        const LaneIndices& lane, const Intra4x4Lane& mine,
-                                                        const HadamardMatrix& matrix,
-                                                        const Quantiser& quantiser,
-                                                        const MacroblockPosition& position, const Far& far,
-                                                        const MacroblockMarks& marks, Stop stop) {
+template <bool kRd, class AboveRight, class Quantiser, class MacroblockMarks, class Stop>
+__device__ core::IntraNxNResult search_intra4x4_by_satd(
+    WarpState<kRd>& s, const SearchConstants& constants, const LaneIndices& lane, const Intra4x4Lane& mine,
+    const HadamardMatrix& matrix, const Quantiser& quantiser, const MacroblockPosition& position,
+    const AboveRight& above_right, const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const unsigned asked = stop.ask();
-    far.load_for(s, lane, step);
-    const HalfBlock block = begin_step<Far::kAny>(s, lane, mine, neighbours, step);
+    above_right.load_for(s, lane, step);
+    const HalfBlock block = begin_step<AboveRight::kAny>(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows).best();
@@ -80,12 +78,13 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
   return coded;
 }
 
-template <bool kRdoq, class Far, class Quantiser, class MacroblockMarks, class Stop>
+template <bool kRdoq, class AboveRight, class Quantiser, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                       const WarpRate& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                       const Quantiser& quantiser,
-                                                      const MacroblockPosition& position, const Far& far,
+                                                      const MacroblockPosition& position,
+                                                      const AboveRight& above_right,
                                                       const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
   HalfTally tally;
@@ -94,8 +93,8 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const unsigned asked = stop.ask();
-    far.load_for(s, lane, step);
-    const HalfBlock block = begin_step<Far::kAny>(s, lane, mine, neighbours, step);
+    above_right.load_for(s, lane, step);
+    const HalfBlock block = begin_step<AboveRight::kAny>(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);
@@ -120,7 +119,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
         if (block.second.idle()) second_cost = 0;
         result.satd_cost += first_cost + second_cost;
         if (stop(result.satd_cost, asked)) return result;
-        if constexpr (Far::kAny) {
+        if constexpr (AboveRight::kAny) {
           if (quarter.reaches_limit(stop.rule, step, result.satd_cost, second_cost)) return result;
         }
       }

@@ -26,14 +26,14 @@ inline namespace CU264_SEARCH {
 // Where the search for Intra_8x8 finds what it needs. AboveRight::load(s, lane) puts the samples above and to
 // the right of the macroblock into the canvas, once they are known.
 template <class AboveRight>
-struct Intra8x8Place {
+struct Intra8x8Workspace {
   static constexpr bool kAny = true;
   Intra8x8Space& space;
   const Intra8x8Tables& tables;
   AboveRight above_right;
 };
 // Kernels for streams without Intra_8x8 take this instead.
-struct NoIntra8x8Place {
+struct NoIntra8x8Workspace {
   static constexpr bool kAny = false;
 };
 
@@ -43,7 +43,7 @@ struct Intra8x8Shared {
   using Space = NoSpace;
   __device__ void fill() {}
   template <class AboveRight>
-  __device__ NoIntra8x8Place place(Space&, const AboveRight&) {
+  __device__ NoIntra8x8Workspace workspace(Space&, const AboveRight&) {
     return {};
   }
 };
@@ -55,7 +55,7 @@ struct Intra8x8Shared<true> {
   // All threads of the block call this; a barrier must follow before the first use.
   __device__ void fill() { tables.fill(); }
   template <class AboveRight>
-  __device__ Intra8x8Place<AboveRight> place(Space& space, const AboveRight& above_right) {
+  __device__ Intra8x8Workspace<AboveRight> workspace(Space& space, const AboveRight& above_right) {
     return {space, tables, above_right};
   }
 };
@@ -282,31 +282,32 @@ struct Intra8x8Found {
 
 // Leaves its result in the warp's state. stop as in search_intra4x4_by_satd; stop.settled(cost) and
 // stop.excluded() wait until their answers do not change any more. `rate` is not used where SATD decides.
-template <bool kRd, bool kRdoq, class Lists, class Place, class MacroblockMarks, class Stop>
+template <bool kRd, bool kRdoq, class Lists, class Workspace, class MacroblockMarks, class Stop>
 __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
                                          const WarpRate& rate, const LaneIndices& lane,
                                          const HadamardMatrix& matrix, const Lists& lists,
-                                         const MacroblockPosition& position, const Place& place,
+                                         const MacroblockPosition& position, const Workspace& workspace,
                                          const MacroblockMarks& marks, const Stop& stop) {
   Intra8x8Found found;
   core::IntraNxNResult& result = found.result;
   if (!Stop::kWaits && stop.excluded()) return found;
-  Coder8x8<kRd> coder(s, place.space, place.tables.quantisation, constants.qp, lane.lane);
+  Coder8x8<kRd> coder(s, workspace.space, workspace.tables.quantisation, constants.qp, lane.lane);
   lists.weigh(coder.quantiser, constants.qp, coder.lane);
   __syncwarp();
 #pragma unroll 1
   for (int block = 0; block < 4; ++block) {
     found.blocks = block + 1;
-    if (block == 1) place.above_right.load(s, lane);
+    if (block == 1) workspace.above_right.load(s, lane);
     const unsigned asked = stop.ask();
-    const Block8x8 b = begin_block8x8(s, place.space, lane, position, block);
-    const core::SatdRank rank = rank_modes8x8(s, constants, place.space, place.tables, lane, matrix, b);
+    const Block8x8 b = begin_block8x8(s, workspace.space, lane, position, block);
+    const core::SatdRank rank =
+        rank_modes8x8(s, constants, workspace.space, workspace.tables, lane, matrix, b);
     const core::SatdRank best = warp_min(rank);
     result.satd_cost += core::cost_of_rank(best);
     if (Stop::kWaits && block == 0 && stop.excluded()) return found;
     if (stop(result.satd_cost, asked)) return found;
     if constexpr (kRd) {
-      if (lane.lane == 0) place.space.satd_after[block] = result.satd_cost;
+      if (lane.lane == 0) workspace.space.satd_after[block] = result.satd_cost;
     }
     Samples8x8 samples;
     coder.load_source(b, samples);
@@ -336,7 +337,7 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
   }
   if (stop.settled(result.satd_cost)) return found;
   if constexpr (kRd) {
-    for (int i = 0; i < 3; ++i) result.satd_after[i] = uniform(place.space.satd_after[i]);
+    for (int i = 0; i < 3; ++i) result.satd_after[i] = uniform(workspace.space.satd_after[i]);
   }
   result.kept = true;
   return found;

@@ -51,23 +51,23 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
 
 // Decides whether Intra_4x4 or Intra_8x8 is abandoned. That may depend on another warp, whose result is
 // requested before the cost is known.
-template <class Rule, class Preparation>
+template <class Rule, class SideSearch>
 struct IntraNxNEnd {
   const Rule& rule;
-  const Preparation& preparation;
-  __device__ unsigned ask() const { return preparation.ask_highest_cost(); }
+  const SideSearch& side_search;
+  __device__ unsigned ask() const { return side_search.ask_highest_cost(); }
   __device__ bool operator()(unsigned cost, unsigned asked) const {
-    return rule(cost, preparation.highest_cost(asked));
+    return rule(cost, side_search.highest_cost(asked));
   }
   // Waits for what it depends on.
-  __device__ bool settled(unsigned cost) const { return rule(cost, preparation.settled_highest_cost()); }
-  __device__ bool excluded() const { return rule.excludes(preparation.settled_highest_cost()); }
-  static constexpr bool kWaits = Preparation::kWaits;  // whether they may wait at all
+  __device__ bool settled(unsigned cost) const { return rule(cost, side_search.settled_highest_cost()); }
+  __device__ bool excluded() const { return rule.excludes(side_search.settled_highest_cost()); }
+  static constexpr bool kWaits = SideSearch::kWaits;  // whether they may wait at all
 };
 
 // The same warp has already searched chroma and measured Intra_16x16 as far as LumaStart.
 template <class MacroblockMarks>
-struct Prepared {
+struct SideSearchDone {
   unsigned intra16x16_cost;
   MacroblockMarks marks;
   static constexpr bool kWaits = false;
@@ -132,7 +132,7 @@ struct Intra16x16Trials {
 };
 
 // The search of luma in the steps of core/luma_decision.h.
-template <bool kRd, bool kRdoq, class Lists, class Preparation, class Warps, class Place>
+template <bool kRd, bool kRdoq, class Lists, class SideSearch, class Warps, class Workspace>
 struct LumaSearch {
   using Coder16x16 = Intra16x16Coder<kRd, kRdoq, typename Lists::Luma>;
   WarpState<kRd>& s;
@@ -140,15 +140,15 @@ struct LumaSearch {
   const LaneConstants<Lists>& mine;
   const MacroblockPosition& position;
   LumaStart start;
-  Preparation preparation;
+  SideSearch side_search;
   const Warps& warps;
-  const Place& place;
+  const Workspace& workspace;
   MacroblockResult& result;
   bool has_above_right = false;  // whether search_intra8x8 has loaded these samples
   // They tell whether the result of search_intra8x8 counts, and whether search_intra4x4 has moved it out of
-  // the warp's state to place.space.
+  // the warp's state to workspace.space.
   bool has_large = false, large_moved = false;
-  static constexpr bool kHasIntra8x8 = Place::kAny;
+  static constexpr bool kHasIntra8x8 = Workspace::kAny;
 
   __device__ SearchRate rate() const { return constants.rate(); }
   __device__ int satd_lambda() const { return constants.satd_lambda; }
@@ -164,10 +164,10 @@ struct LumaSearch {
 
   template <class Stop>
   __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
-    const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
+    const IntraNxNEnd<Stop, SideSearch> end{stop, side_search};
     const auto found = cuda::search_intra8x8<kRd, kRdoq>(
         s, constants, rate_on_warp(constants.rate(), mine.rate_tables), mine.lane, mine.matrix, mine.lists,
-        position, place, preparation.marks, end);
+        position, workspace, side_search.marks, end);
     if constexpr (kRd) warps.meet();
     has_above_right = found.blocks > 1;
     has_large = found.result.kept;
@@ -176,22 +176,22 @@ struct LumaSearch {
 
   template <class Stop>
   __device__ core::IntraNxNResult search_intra4x4(Stop stop) {
-    const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
+    const IntraNxNEnd<Stop, SideSearch> end{stop, side_search};
     core::IntraNxNResult found;
     if constexpr (kHasIntra8x8) {
       if (end.excluded()) {
-        preparation.join(mine.lane, start, result);
+        side_search.join(mine.lane, start, result);
         return found;
       }
       if (has_large) {
-        keep_intra8x8(s, place.space, mine.lane);
+        keep_intra8x8(s, workspace.space, mine.lane);
         large_moved = true;
       }
-      found = search_intra4x4(end, FarSamples{place.above_right, has_above_right});
+      found = search_intra4x4(end, AboveRightSamples{workspace.above_right, has_above_right});
     } else {
-      found = search_intra4x4(end, NoFarSamples{});
+      found = search_intra4x4(end, NoAboveRightSamples{});
     }
-    preparation.join(mine.lane, start, result);
+    side_search.join(mine.lane, start, result);
     return found;
   }
 
@@ -219,7 +219,7 @@ struct LumaSearch {
   }
   __device__ void take_intra8x8(const core::IntraNxNResult& found, std::int64_t cost) {
     if (large_moved) {
-      restore_intra8x8(s, place.space, mine.lane);
+      restore_intra8x8(s, workspace.space, mine.lane);
     } else {
       restore_counts();
     }
@@ -241,15 +241,15 @@ struct LumaSearch {
   }
 
  private:
-  template <class End, class Far>
-  __device__ core::IntraNxNResult search_intra4x4(const End& end, const Far& far) {
+  template <class End, class AboveRight>
+  __device__ core::IntraNxNResult search_intra4x4(const End& end, const AboveRight& above_right) {
     if constexpr (kRd) {
       return search_intra4x4_by_rd<kRdoq>(s, constants, rate_on_warp(constants.rate(), mine.rate_tables),
-                                          mine.lane, mine.intra4x4, mine.matrix, mine.luma, position, far,
-                                          preparation.marks, end);
+                                          mine.lane, mine.intra4x4, mine.matrix, mine.luma, position,
+                                          above_right, side_search.marks, end);
     } else {
       return search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma, position,
-                                     far, preparation.marks, end);
+                                     above_right, side_search.marks, end);
     }
   }
   // Restores the part of a result in the warp's state that the trials of Intra_16x16 overwrote.
@@ -275,8 +275,8 @@ struct LumaSearch {
   }
   // The canvas must hold the prediction.
   __device__ void finish_intra16x16(Coder16x16& coder, int mode, bool with_ac) {
-    if constexpr (decltype(preparation.marks)::kAny) {
-      if (with_ac) mark_intra16x16(s, mine.lane, preparation.marks);
+    if constexpr (decltype(side_search.marks)::kAny) {
+      if (with_ac) mark_intra16x16(s, mine.lane, side_search.marks);
     }
     coder.reconstruct(with_ac, s.canvas.at(0, 0), Canvas::kPitch);
     cuda::take_intra16x16(s, mine.lane, result, mode, with_ac);
@@ -289,13 +289,13 @@ struct LumaSearch {
   }
 };
 
-template <bool kRd, bool kRdoq, class Lists, class Preparation, class Warps, class Place>
+template <bool kRd, bool kRdoq, class Lists, class SideSearch, class Warps, class Workspace>
 __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
                             const LaneConstants<Lists>& mine, const MacroblockPosition& position,
-                            const LumaStart& start, Preparation preparation, const Warps& warps,
-                            const Place& place, MacroblockResult& result) {
-  LumaSearch<kRd, kRdoq, Lists, Preparation, Warps, Place> search{
-      s, constants, mine, position, start, preparation, warps, place, result};
+                            const LumaStart& start, SideSearch side_search, const Warps& warps,
+                            const Workspace& workspace, MacroblockResult& result) {
+  LumaSearch<kRd, kRdoq, Lists, SideSearch, Warps, Workspace> search{
+      s, constants, mine, position, start, side_search, warps, workspace, result};
   if constexpr (kRd) {
     core::decide_luma_by_rd(search);
   } else {

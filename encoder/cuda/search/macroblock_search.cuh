@@ -125,28 +125,28 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
 }
 
 // `warps`: those of the block, which meet between the steps of the search.
-template <bool kRd, bool kRdoq, class Lists, class MacroblockMarks, class Warps, class Place>
+template <bool kRd, bool kRdoq, class Lists, class MacroblockMarks, class Warps, class Workspace>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
                                               const LaneConstants<Lists>& mine,
                                               const MacroblockPosition& position,
                                               const MacroblockMarks& marks, const Warps& warps,
-                                              const Place& place) {
+                                              const Workspace& workspace) {
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.lane);
   search_chroma<kRd, kRdoq>(s, constants, mine, position, slopes, result);
-  measure_source<Place::kAny>(s, mine.lane, mine.matrix);
+  measure_source<Workspace::kAny>(s, mine.lane, mine.matrix);
   LumaStart start;
   start.neighbours = measure_luma_neighbours(s, position, mine.lane, slopes);
   start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);
   __syncwarp();
   // Intra_8x8 is measured against the highest cost that Intra_16x16 may have (core/luma_decision.h).
   const int pattern =
-      Place::kAny ? SearchRate::kCostliestChromaPattern : result.record.coded_block_pattern >> 4;
-  const Prepared<MacroblockMarks> prepared{
+      Workspace::kAny ? SearchRate::kCostliestChromaPattern : result.record.coded_block_pattern >> 4;
+  const SideSearchDone<MacroblockMarks> side_search{
       highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
   if constexpr (kRd) warps.meet();
-  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, warps, place, result);
-  finish_macroblock<Place::kAny>(s, constants, mine, result);
+  search_luma<kRd, kRdoq>(s, constants, mine, position, start, side_search, warps, workspace, result);
+  finish_macroblock<Workspace::kAny>(s, constants, mine, result);
   return result;
 }
 

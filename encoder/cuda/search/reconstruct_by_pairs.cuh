@@ -33,7 +33,7 @@ struct SideResults {
 
 // The other warp searches chroma and measures the SATD of Intra_16x16.
 template <class MacroblockMarks>
-struct PreparedByOtherWarp {
+struct SideSearchByOtherWarp {
   SideResults& side;
   MacroblockMarks marks;
   static constexpr bool kWaits = true;
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(64, tuned::kPairsOfMultiprocessor)
       TaggedRow* const above_right =
           row.position.above_right ? row.bottom + mb_x + 1 - batch.mb_width : nullptr;
       search_luma<kRd, kRdoq>(s, here, mine, row.position, LumaStart{},
-                              PreparedByOtherWarp<decltype(marks)>{side, marks}, WarpsThatNeverMeet(),
-                              intra8x8.place(intra8x8_space, AboveRightTagged{above_right}), result);
+                              SideSearchByOtherWarp<decltype(marks)>{side, marks}, WarpsThatNeverMeet(),
+                              intra8x8.workspace(intra8x8_space, AboveRightTagged{above_right}), result);
       finish_macroblock<kIntra8x8>(s, here, mine, result);
       __syncwarp();
       publish_tagged(s, row.bottom[mb_x], lane);

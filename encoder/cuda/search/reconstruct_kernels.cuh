@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
       load_neighbours(s, batch, wavefront, row, lane, published_above);
       const MacroblockResult result = search_macroblock<kRd, kRdoq>(
           s, constants.of(batch, row.position, mine), mine, row.position, marks, warps,
-          memory.intra8x8.place(intra8x8_space, AboveRightOfRow(batch, wavefront, row, published_above)));
+          memory.intra8x8.workspace(intra8x8_space, AboveRightOfRow(batch, wavefront, row, published_above)));
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.position, lane, result.record);
       __syncwarp();

@@ -39,7 +39,7 @@ __device__ inline std::uint32_t wait_for_tagged(TaggedRow& row, const LaneIndice
   return static_cast<std::uint32_t>(word);
 }
 
-// Intra8x8Place's AboveRight.
+// Intra8x8Workspace's AboveRight.
 struct AboveRightTagged {
   TaggedRow* row;  // null: not available
 

@@ -123,7 +123,7 @@ __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch,
 }
 
 // The samples above and to the right of a macroblock, which the search asks for when it needs them:
-// Intra8x8Place's AboveRight.
+// Intra8x8Workspace's AboveRight.
 struct AboveRightOfRow {
   const BottomRow* record;  // null: not available
   unsigned* progress;       // of the row above

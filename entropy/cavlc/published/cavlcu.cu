@@ -30,7 +30,7 @@ struct Tables {
   uchar2 run_before[7][15];
 };
 
-struct Scratch {
+struct CavlcuScratch {
   std::uint32_t* ticket;
   Tables* tables;
   std::uint32_t* info_a;  // [picture][region][kEdge]
@@ -156,7 +156,7 @@ __device__ int count_in_slice(std::uint32_t info, int slice) {
 using SharedInfo = volatile std::uint32_t[kRegSize][kEdge];
 
 // Algorithm 7. All threads of the thread block must call this.
-__device__ int manage_nC(const RasterInput& input, const Scratch& scratch, SharedInfo& s_info_a,
+__device__ int manage_nC(const RasterInput& input, const CavlcuScratch& scratch, SharedInfo& s_info_a,
                          const Macroblock& mb, const BlockPlace& block, int total_coeff) {
   const std::uint32_t info = static_cast<std::uint32_t>(mb.slice << 16) + 64 + total_coeff;
   const bool takes_part = mb.exists && block.in_square;
@@ -261,9 +261,9 @@ __device__ int encode_block(std::uint32_t* d_blk_enc, const Tables* d_tables, co
 }
 
 // Algorithm 3 for one block. All threads of the thread block must call this. Returns nC.
-__device__ __forceinline__ int code(const RasterInput& input, const Scratch& scratch, SharedInfo& s_info_a,
-                                    const BlockCodes& codes, const Macroblock& mb, const BlockPlace& block,
-                                    int luma_dc_nC) {
+__device__ __forceinline__ int code(const RasterInput& input, const CavlcuScratch& scratch,
+                                    SharedInfo& s_info_a, const BlockCodes& codes, const Macroblock& mb,
+                                    const BlockPlace& block, int luma_dc_nC) {
   const bool has_block = mb.exists && block.position < core::kBlocksPerMacroblock;
   const int slot = has_block ? slot_of_position(block.position) : 0;
   BlockVector block_vec{};
@@ -295,7 +295,7 @@ __device__ __forceinline__ int code(const RasterInput& input, const Scratch& scr
 
 template <CavlcuBlocks kBlocks>
 __global__ void __launch_bounds__(kThreads)
-    cavlcu(const __grid_constant__ RasterInput input, const __grid_constant__ Scratch scratch,
+    cavlcu(const __grid_constant__ RasterInput input, const __grid_constant__ CavlcuScratch scratch,
            const __grid_constant__ BlockCodes codes) {
   __shared__ volatile std::uint32_t s_info_a[kRegSize][kEdge];
   __shared__ std::uint32_t s_region;
@@ -329,9 +329,9 @@ int regions_of(int mb_width, int mb_height) {
   return (mb_width * mb_height + kRegSize - 1) / kRegSize;
 }
 
-Scratch carve(Arena& arena, int pictures, int mb_width, int mb_height) {
+CavlcuScratch carve(Arena& arena, int pictures, int mb_width, int mb_height) {
   const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
-  Scratch scratch{};
+  CavlcuScratch scratch{};
   scratch.ticket = arena.take<std::uint32_t>(1);
   scratch.tables = arena.take<Tables>(1);
   scratch.info_a =
@@ -350,7 +350,7 @@ std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height) {
 
 void launch_prepare_cavlcu(int pictures, int mb_width, int mb_height, void* memory, cudaStream_t stream) {
   Arena arena(memory);
-  const Scratch scratch = carve(arena, pictures, mb_width, mb_height);
+  const CavlcuScratch scratch = carve(arena, pictures, mb_width, mb_height);
   check_cuda(cudaMemsetAsync(memory, 0, arena.bytes(), stream), "cudaMemsetAsync");
   make_tables<<<1, kThreads, 0, stream>>>(scratch.tables);
   check_launch("make_tables");
@@ -359,7 +359,7 @@ void launch_prepare_cavlcu(int pictures, int mb_width, int mb_height, void* memo
 void launch_cavlcu(const RasterInput& input, CavlcuBlocks blocks, void* memory, const BlockCodes& codes,
                    cudaStream_t stream) {
   Arena arena(memory);
-  const Scratch scratch = carve(arena, input.pictures, input.mb_width, input.mb_height);
+  const CavlcuScratch scratch = carve(arena, input.pictures, input.mb_width, input.mb_height);
   const auto regions = static_cast<unsigned>(input.pictures) *
                        static_cast<unsigned>(regions_of(input.mb_width, input.mb_height));
   check_cuda(cudaMemsetAsync(scratch.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
