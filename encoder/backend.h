@@ -27,8 +27,8 @@ struct PictureHeaders {
   Bytes message;  // names the encoder
 
   // Includes the bytes of pictures that were left out before it; Overhead::with counts these bytes.
-  PictureHeaders with(const PictureHeaders& owed) const {
-    return {parameter_sets ? parameter_sets : owed.parameter_sets, message ? message : owed.message};
+  PictureHeaders with(const PictureHeaders& pending) const {
+    return {parameter_sets ? parameter_sets : pending.parameter_sets, message ? message : pending.message};
   }
 };
 
@@ -48,7 +48,7 @@ struct Job {
 };
 
 // Backends leave this much room after the slices, in addition to the room for filler data
-// (Pacing::packet_room), so that adding to them takes no new memory.
+// (Pacing::packet_capacity), so that adding to them takes no new memory.
 inline constexpr std::size_t kRoomForMessages = 256;
 
 // A coded picture.

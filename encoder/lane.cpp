@@ -81,21 +81,21 @@ void Lane::remove(const GroupStream& stream) {
 }
 
 void Lane::wake() {
-  if (wait_ == Wait::work || (wait_ == Wait::company && may_begin())) work_.notify_one();
+  if (wait_ == Wait::work || (wait_ == Wait::batch && may_begin())) work_.notify_one();
 }
 
-bool Lane::company_is_complete() const {
+bool Lane::batch_is_complete() const {
   return std::all_of(before_.begin(), before_.end(), [](const auto& stream) {
     return !stream->waiting.empty() || stream->closed || stream->session.flushed();
   });
 }
 
 bool Lane::may_begin() const {
-  return stop_ || waiting_ >= static_cast<std::size_t>(opened_.batch) || company_is_complete();
+  return stop_ || waiting_ >= static_cast<std::size_t>(opened_.batch) || batch_is_complete();
 }
 
-void Lane::wait_for_company(Lock& lock) {
-  wait_ = Wait::company;
+void Lane::wait_for_batch(Lock& lock) {
+  wait_ = Wait::batch;
   work_.wait_for(lock, longest_wait_, [this] { return may_begin(); });
   wait_ = Wait::nothing;
 }
@@ -234,7 +234,7 @@ void Lane::run() {
       wait_ = Wait::work;
       work_.wait(lock, [this] { return stop_ || waiting_ > 0 || any_has_ended(); });
       wait_ = Wait::nothing;
-      if (!stop_ && opened_.batches && waiting_ > 0) wait_for_company(lock);
+      if (!stop_ && opened_.batches && waiting_ > 0) wait_for_batch(lock);
     }
     // Batches begin together; a backend without batches takes a picture whenever one is done.
     const auto batch = static_cast<std::size_t>(opened_.batch);

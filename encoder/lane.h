@@ -105,8 +105,8 @@ class Lane {
   bool may_begin() const;
   // Returns whether every stream of the previous batch already waits with its next picture, so that no more
   // will come soon.
-  bool company_is_complete() const;
-  void wait_for_company(Lock& lock);
+  bool batch_is_complete() const;
+  void wait_for_batch(Lock& lock);
   std::vector<Job> take(std::size_t room);
   void submit(std::vector<Job> jobs);
   // Returns whether pictures of a stream wait for others that will not come.
@@ -130,7 +130,7 @@ class Lane {
   std::size_t in_pipeline_ = 0;                       // pictures
   std::optional<Error> failure_;
   bool stop_ = false;
-  enum class Wait { nothing, work, company } wait_ = Wait::nothing;  // what the thread waits for
+  enum class Wait { nothing, work, batch } wait_ = Wait::nothing;  // what the thread waits for
   std::condition_variable work_;
   std::thread thread_;
 };

@@ -123,7 +123,7 @@ bool Pipeline::will_signal() {
       if (more || draining_) return false;
       drain();
     } else if (planned_ < pictures_.size()) {
-      pictures_[planned_]->foresee(params_, true);  // nothing would signal that measures are done
+      pictures_[planned_]->announce_lookahead(params_, true);  // nothing would signal that measures are done
     }
   }
   const bool done = !pictures_.empty() && poll() == State::ready;
@@ -186,7 +186,7 @@ void Pipeline::wait() {
   if (analyser_) analyser_->start();
   const bool plannable = planned_ < pictures_.size() && pictures_[planned_]->can_plan();
   if (plannable && (in_backend_.empty() || stuck())) {
-    pictures_[planned_]->foresee(params_, true);
+    pictures_[planned_]->announce_lookahead(params_, true);
     return;
   }
   if (stuck()) drain();
@@ -197,7 +197,7 @@ bool Pipeline::plan() {
   const std::size_t before = planned_;
   for (; planned_ < pictures_.size(); ++planned_) {
     PacedPicture& picture = *pictures_[planned_];
-    if (!picture.can_plan() || !picture.foresee(params_, false)) break;
+    if (!picture.can_plan() || !picture.announce_lookahead(params_, false)) break;
     picture.plan();
     if (picture.number) waits_for_first_ = waits_for_first_ || picture.stream->controller.waits_for_first();
     to_code_.push_back(&picture);

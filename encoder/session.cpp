@@ -86,7 +86,7 @@ void Session::begin_clip() {
   format_ = config_.input_format;
   sent_ = received_ = dropped_ = 0;
   new_parameter_sets_ = flushed_ = lost_ = false;
-  owed_ = {};
+  pending_headers_ = {};
 }
 
 void Session::write_headers() {
@@ -177,9 +177,9 @@ PictureHeaders Session::next_headers() const {
 std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   const std::uint64_t index = received_++;
   --pending_;
-  // The picture is lost, and its headers are owed, unless what follows makes a packet of it.
+  // The picture is lost, and its headers stay pending, unless what follows makes a packet of it.
   const bool was_lost = std::exchange(lost_, true);
-  owed_ = unit.label.headers.with(owed_);
+  pending_headers_ = unit.label.headers.with(pending_headers_);
   if (unit.error) std::rethrow_exception(unit.error);
   if (unit.dropped) {
     ++dropped_;
@@ -214,7 +214,7 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   }
   // The buffering period is the first of all SEI messages (H.264 7.4.1.2.3).
   std::vector<std::uint8_t> before = std::move(unit.hrd_messages);
-  const PictureHeaders headers = std::exchange(owed_, {});
+  const PictureHeaders headers = std::exchange(pending_headers_, {});
   if (const PictureHeaders::Bytes& sets = headers.parameter_sets)
     before.insert(before.begin(), sets->begin(), sets->end());
   if (const PictureHeaders::Bytes& message = headers.message)

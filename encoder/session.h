@@ -81,7 +81,7 @@ class Session {
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;
   bool new_parameter_sets_ = false;  // go before the next picture
-  PictureHeaders owed_;              // of pictures without a packet: they go before the next one that has one
+  PictureHeaders pending_headers_;   // of pictures without a packet: they go before the next one that has one
   bool lost_ = false;                // there are pictures without a packet
   bool flushed_ = false;
 };

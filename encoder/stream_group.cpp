@@ -292,7 +292,7 @@ void StreamGroup::flush(Stream id) {
   impl_->state.check_end(stream);
   stream->changed.notify_all();
   impl_->state.notifier.signal();
-  stream->lane->wake();  // nobody needs to wait for its company any more
+  stream->lane->wake();  // no batch needs to wait for it any more
 }
 
 void StreamGroup::close(Stream id) {

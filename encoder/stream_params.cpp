@@ -21,7 +21,7 @@ std::optional<AqParams> aq_params(const Config& config) {
 }
 
 // While the buffer is full, filler data bring a picture of a constant bitrate to its share of the rate.
-std::size_t packet_room(const Config& config) {
+std::size_t packet_capacity(const Config& config) {
   if (config.frame_bytes > 0) return static_cast<std::size_t>(config.frame_bytes);
   if (!config.cbr) return 0;
   return static_cast<std::size_t>(config.bitrate / 8 * config.frame_rate.den / config.frame_rate.num);
@@ -63,8 +63,8 @@ Pacing pacing(const Config& config) {
   pacing.controls_rate = controls_rate(config);
   pacing.codes_again = codes_again(config);
   pacing.lookahead = coded_lookahead(config);
-  pacing.packet_room = packet_room(config);
-  if (const auto hrd = hrd_params(config)) pacing.front_room = usual_hrd_sei(*hrd);
+  pacing.packet_capacity = packet_capacity(config);
+  if (const auto hrd = hrd_params(config)) pacing.headroom = typical_hrd_sei_bytes(*hrd);
   return pacing;
 }
 

@@ -89,9 +89,9 @@ struct Pacing {
   bool codes_again = false;    // it may have pictures coded again, because they have a limit or a buffer
   int lookahead = 0;           // pictures that it holds while they wait for others of their stream
   // Bytes to which filler data usually bring an access unit; 0: there are none.
-  std::size_t packet_room = 0;
+  std::size_t packet_capacity = 0;
   // Bytes that backends may leave free in front of the slices (CodedAccessUnit::front); 0: none.
-  std::size_t front_room = 0;
+  std::size_t headroom = 0;
 };
 
 struct StreamParams {

@@ -102,9 +102,9 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     unit.stats.residual_bits += slice.stats.residual_bits;
   }
   append_zero_words(bins, nal_bytes, macroblocks, scratch);
-  unit.front = params.pacing.front_room;
-  unit.slices = params.packet_memory->take(unit.front + std::max(scratch.size(), params.pacing.packet_room) +
-                                           kRoomForMessages);
+  unit.front = params.pacing.headroom;
+  unit.slices = params.packet_memory->take(
+      unit.front + std::max(scratch.size(), params.pacing.packet_capacity) + kRoomForMessages);
   std::vector<std::uint8_t>& bytes = unit.slices.vector();
   bytes.resize(unit.front);
   bytes.insert(bytes.end(), scratch.begin(), scratch.end());

@@ -154,7 +154,7 @@ class CudaBackend final : public Backend {
     }
     if (batch.collected == 0 && copies_) {
       copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_,
-                     params_.pacing.packet_room, params_.pacing.front_room);
+                     params_.pacing.packet_capacity, params_.pacing.headroom);
     }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;
@@ -288,7 +288,7 @@ class CudaBackend final : public Backend {
       return unit;
     }
     unit.slices = std::move(slices);
-    if (!unit.slices.empty()) unit.front = params_.pacing.front_room;
+    if (!unit.slices.empty()) unit.front = params_.pacing.headroom;
     unit.stats.qp = params.qp;
     unit.stats.mean_qp = mean_qp(params, params_.format.mb_height);
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;

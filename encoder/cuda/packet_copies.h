@@ -29,8 +29,8 @@ class PacketCopies {
 
   // Begins the next batch; the previous one has been collected. The window holds the batch's stream as far as
   // it has been fetched. `pictures` lie in it one after another, without those that failed. `download`: for
-  // the parts of the stream that the window does not hold yet. `room`, `front`: Pacing::packet_room and
-  // front_room.
+  // the parts of the stream that the window does not hold yet. `room`, `front`: Pacing::packet_capacity and
+  // headroom.
   void begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window, const Stream& download,
              std::size_t room = 0, std::size_t front = 0);
 

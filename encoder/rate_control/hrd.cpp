@@ -17,7 +17,7 @@ int initial_delay_length(const HrdParams& hrd) {
 }
 
 // A buffer holds a second, or what arrives during two pictures where one lasts as long.
-std::int64_t usual_buffer(std::int64_t rate, Rational frame_rate) {
+std::int64_t default_buffer(std::int64_t rate, Rational frame_rate) {
   if (frame_rate.num > frame_rate.den || frame_rate.num <= 0) return rate;
   const double two_pictures = 2.0 * static_cast<double>(rate) * frame_rate.den / frame_rate.num;
   return static_cast<std::int64_t>(std::min(two_pictures, static_cast<double>(kMaxCpbBits)));
@@ -39,7 +39,7 @@ std::optional<HrdParams> hrd_params(const Config& config) {
   if ((config.bitrate <= 0 && config.max_bitrate <= 0) || config.timed_bitrate) return std::nullopt;
   const std::int64_t rate = config.cbr || config.max_bitrate <= 0 ? config.bitrate : config.max_bitrate;
   const std::int64_t bits =
-      config.buffer_bits > 0 ? config.buffer_bits : usual_buffer(rate, config.frame_rate);
+      config.buffer_bits > 0 ? config.buffer_bits : default_buffer(rate, config.frame_rate);
   const auto coded = [](std::int64_t value, std::int64_t unit, std::int64_t most) {
     return std::clamp(value / unit * unit, unit, most);
   };
@@ -83,7 +83,7 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
   return out;
 }
 
-std::size_t usual_hrd_sei(const HrdParams& hrd) {
+std::size_t typical_hrd_sei_bytes(const HrdParams& hrd) {
   constexpr std::uint32_t kWithoutZeros = 0x555555;
   return hrd_sei(hrd, kWithoutZeros, kWithoutZeros, 2).size();
 }

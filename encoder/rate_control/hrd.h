@@ -46,7 +46,7 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
 inline constexpr std::size_t kMaxHrdSeiBytes = 40;
 
 // The size that most of these messages of a stream have.
-std::size_t usual_hrd_sei(const HrdParams& hrd);
+std::size_t typical_hrd_sei_bytes(const HrdParams& hrd);
 
 // Appends one NAL unit of type 12 that takes exactly `bytes` bytes with its start code, at least
 // kMinFillerBytes. It follows the slices of its access unit (7.4.1.2.3).

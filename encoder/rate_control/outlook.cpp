@@ -29,7 +29,7 @@ void Outlook::begin(const RateShares& shares, const RateAccount& account,
                     const std::vector<Unspent>& unspent) {
   shares_ = shares;
   account_ = account;
-  owing_ = account;
+  account_at_end_ = account;
   pictures_.clear();
   unspent_ = unspent;
   past_ = unspent.size();
@@ -39,8 +39,8 @@ void Outlook::add(BitsCurve& curve, const PictureControl& control, const RateSha
                   std::int64_t factor, int shift) {
   const std::int64_t begin = pictures_.empty() ? shares_.start : pictures_.back().end;
   const RateShares::Spending spending = shares.spending();
-  const std::int64_t target = owing_.target_of(spending);
-  owing_.owed -= target - spending.target;
+  const std::int64_t target = account_at_end_.target_of(spending);
+  account_at_end_.surplus -= target - spending.target;
   pictures_.push_back({&curve, factor, overhead_bits(control), control.qp, spending, target,
                        shares.planned_window, shares.planned_drift, begin + shares.span, shift});
 }

@@ -38,7 +38,7 @@ class Outlook {
     std::int64_t factor, overhead;
     std::optional<int> fixed_qp;  // Frame::qp
     RateShares::Spending spending;
-    std::int64_t target;  // with its part of what is owed
+    std::int64_t target;  // with its part of the surplus
     std::int64_t planned_window, planned_drift;
     std::int64_t end;  // when the next one begins
     int shift;
@@ -69,7 +69,7 @@ class Outlook {
   std::vector<Room> rooms_;
   std::vector<Unspent> unspent_;  // of the pictures of a second before, and then of those to come
   std::size_t past_ = 0;
-  RateAccount owing_;  // what is owed after the pictures that were added
+  RateAccount account_at_end_;  // its surplus is that after the pictures that were added
   std::vector<LookaheadPicture> pictures_;
   std::optional<std::int64_t> end_;
   int goal_ = 0;

@@ -30,30 +30,30 @@ bool PacedPicture::can_plan() const {
   return stream == nullptr || stream->controller.can_plan(job.control);
 }
 
-bool PacedPicture::foresee(const StreamParams& stages, bool wait) {
+bool PacedPicture::announce_lookahead(const StreamParams& stages, bool wait) {
   if (stream == nullptr) return true;
   const auto lookahead = static_cast<std::uint64_t>(job.control.settings.lookahead);
-  return stream->foresee(std::min(place + lookahead + 1, stream->submitted), stages, wait);
+  return stream->announce_first(std::min(place + lookahead + 1, stream->submitted), stages, wait);
 }
 
 void PacedStream::add(std::unique_ptr<PacedPicture> picture) {
   picture->stream = this;
   picture->place = submitted++;
-  unexpected.push_back(picture.get());
+  unannounced.push_back(picture.get());
   ahead.push_back(std::move(picture));
 }
 
-bool PacedStream::foresee(std::uint64_t pictures, const StreamParams& stages, bool wait) {
-  for (; expected < pictures; ++expected) {
-    PacedPicture& next = *unexpected.front();
+bool PacedStream::announce_first(std::uint64_t pictures, const StreamParams& stages, bool wait) {
+  for (; announced < pictures; ++announced) {
+    PacedPicture& next = *unannounced.front();
     if (!wait && !next.measured()) return false;
-    next.expect(stages);
-    unexpected.pop_front();
+    next.announce(stages);
+    unannounced.pop_front();
   }
   return true;
 }
 
-void PacedPicture::expect(const StreamParams& stages) {
+void PacedPicture::announce(const StreamParams& stages) {
   if (error) return;
   try {
     const core::PictureMeasure& own = analysed->measure();
@@ -62,15 +62,15 @@ void PacedPicture::expect(const StreamParams& stages) {
     });
     const std::optional<int> crf_q8 = job.control.settings.crf_q8;
     const int crf_qp = crf_q8 ? crf_qp_q8(own, *crf_q8, stages.format.cabac) : 0;
-    stream->controller.expect(std::move(curve), job.control, crf_qp);
-    expected_ = true;
+    stream->controller.announce(std::move(curve), job.control, crf_qp);
+    announced_ = true;
   } catch (...) {
     error = std::current_exception();
   }
 }
 
 void PacedPicture::plan() {
-  if (!expected_) return;
+  if (!announced_) return;
   number = stream->controller.next_number();
   set_qp(stream->controller.plan());
 }
@@ -121,9 +121,9 @@ bool PacedPicture::settle() {
   RateController& controller = stream->controller;
   if (error) {
     if (number) {
-      controller.lose(*number);
+      controller.settle_failed(*number);
     } else {
-      controller.lose_unplanned(job.control);
+      controller.settle_unplanned(job.control);
     }
     return true;
   }
@@ -150,7 +150,7 @@ bool PacedPicture::settle() {
   unit.hrd_messages = std::move(result.messages);
   if (result.filler_bytes > 0) {
     const auto filler = static_cast<std::size_t>(result.filler_bytes);
-    // Backends leave as much room as filler data usually need (Pacing::packet_room).
+    // Backends leave as much room as filler data usually need (Pacing::packet_capacity).
     unit.slices.vector().reserve(unit.slices.size() + filler + kRoomForMessages);
     append_filler(unit.slices.vector(), filler);
   }

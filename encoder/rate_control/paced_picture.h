@@ -33,10 +33,10 @@ struct PacedPicture {
 
   // Returns whether the pictures before it that it depends on are known.
   bool can_plan() const;
-  // The controller expects the picture and those after it that it looks at. Where that takes measures that
-  // are not done, it waits or returns false.
-  bool foresee(const StreamParams& stages, bool wait);
-  // The picture was foreseen.
+  // Announces the picture and those after it that it looks at to the controller. Where that takes measures
+  // that are not done, it waits or returns false.
+  bool announce_lookahead(const StreamParams& stages, bool wait);
+  // The picture was announced.
   void plan();
   // What to give to the backend now. Throws the picture's error.
   const Job& next_coding();
@@ -54,11 +54,11 @@ struct PacedPicture {
   friend struct PacedStream;
 
   bool measured() const { return error || analysed->done(); }
-  void expect(const StreamParams& stages);  // waits for the measure; without one the picture has the error
+  void announce(const StreamParams& stages);  // waits for the measure; without one the picture has the error
   void set_qp(PictureQp qp);
   void code_again(PictureQp qp);
 
-  bool expected_ = false;  // by the controller
+  bool announced_ = false;  // by the controller
 };
 
 struct PacedStream {
@@ -68,14 +68,14 @@ struct PacedStream {
   int last_idr_pic_id = -1;  // of the last picture that was not left out
   // Pictures that wait for others after them, which they look at.
   std::deque<std::unique_ptr<PacedPicture>> ahead;
-  std::deque<PacedPicture*> unexpected;  // by the controller, in order
-  std::uint64_t submitted = 0;           // pictures
-  std::uint64_t expected = 0;            // how many pictures, from the first on, except those with errors
+  std::deque<PacedPicture*> unannounced;  // by the controller, in order
+  std::uint64_t submitted = 0;            // pictures
+  std::uint64_t announced = 0;            // how many pictures, from the first on, except those with errors
 
   // Adds the stream's next picture to those that wait.
   void add(std::unique_ptr<PacedPicture> picture);
-  // As PacedPicture::foresee(), of the first `pictures`.
-  bool foresee(std::uint64_t pictures, const StreamParams& stages, bool wait);
+  // As PacedPicture::announce_lookahead(), of the first `pictures`.
+  bool announce_first(std::uint64_t pictures, const StreamParams& stages, bool wait);
 };
 
 }  // namespace cu264::encoder

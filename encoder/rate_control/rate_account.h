@@ -35,13 +35,13 @@ struct RateShares {
     const Rational usual{settings.frame_rate.den, settings.frame_rate.num};
     const std::int64_t pictures_of_second = units_of_second(usual);
     std::int64_t rest = 0;
-    usual_target = target = share_of(settings.bitrate, settings.frame_rate, rest);
+    nominal_target = target = share_of(settings.bitrate, settings.frame_rate, rest);
     second = pictures_of_second;
     if (settings.time_base) {
       second = units_of_second(*settings.time_base);
       span = duration > 0 ? std::min(duration, kMaxSeconds * second) : units_of(usual, *settings.time_base);
       target = share_of(settings.bitrate, span, *settings.time_base, rest = 0);
-      bank = std::max<std::int64_t>(settings.bitrate, 1);
+      second_bits = std::max<std::int64_t>(settings.bitrate, 1);
     }
     smooth_target = target;
     std::int64_t peaks = 0;
@@ -51,55 +51,55 @@ struct RateShares {
       cbr = settings.hrd->cbr;
       peaks = std::min(settings.hrd->bit_rate - settings.bitrate, settings.bitrate);
     }
-    const std::int64_t held = buffer + bank;
+    const std::int64_t held = buffer + second_bits;
     const auto part = [&](std::int64_t of_held, std::int64_t of_target) {
       return std::max(held * of_held / 1000, target * of_target / 1000) + peaks;
     };
     // Pictures to come that are known let seconds be filled more closely, and let a clip that ends make good
     // a larger drift.
-    const bool foreseen = settings.lookahead > 0;
+    const bool has_lookahead = settings.lookahead > 0;
     const std::int64_t drift =
-        foreseen ? std::min<std::int64_t>(120 + 112 * settings.lookahead / pictures_of_second, 300) : 120;
-    planned_window = std::max<std::int64_t>(foreseen ? part(85, 95) : part(80, 90), 1);
-    kept_window = std::max<std::int64_t>(foreseen ? part(92, 150) : part(88, 150), 1);
+        has_lookahead ? std::min<std::int64_t>(120 + 112 * settings.lookahead / pictures_of_second, 300)
+                      : 120;
+    planned_window = std::max<std::int64_t>(has_lookahead ? part(85, 95) : part(80, 90), 1);
+    kept_window = std::max<std::int64_t>(has_lookahead ? part(92, 150) : part(88, 150), 1);
     // With peaks, scenes of minutes may differ once that is little of what was spent.
     const std::int64_t elapsed =
-        usual_target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
+        nominal_target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
     const std::int64_t longer = std::clamp<std::int64_t>(elapsed / 50 - settings.bitrate, 0, peaks);
     kept_drift = part(drift, drift + 30) + peaks * 2 / 5 + longer;
-    if (bank == 0) kept_drift = std::min({kept_drift, buffer * 35 / 100 + longer, buffer * 45 / 100});
+    if (second_bits == 0) kept_drift = std::min({kept_drift, buffer * 35 / 100 + longer, buffer * 45 / 100});
     kept_drift = std::max<std::int64_t>(kept_drift, 1);
     planned_drift = std::max<std::int64_t>(kept_drift * 9 / 10, 1);
   }
 
   // The part that an account of hundreds of pictures needs of each.
   struct Spending {
-    std::int64_t target, usual_target, bank, due, pay_within, fill, buffer, kept_drift;
+    std::int64_t target, nominal_target, second_bits, end_surplus, end_absorbers, fill, buffer, kept_drift;
     bool cbr;
 
-    // The part of the share by which the picture has others made good.
-    std::int64_t payer() const { return std::min(target, bank); }
+    // How much of its share a picture may take from the surplus, or give to it.
+    std::int64_t absorber() const { return std::min(target, second_bits); }
   };
   Spending spending() const {
-    return {target, usual_target, bank, due, pay_within, fill, buffer, kept_drift, cbr};
+    return {target, nominal_target, second_bits, end_surplus, end_absorbers, fill, buffer, kept_drift, cbr};
   }
 
   // Returns whether pictures with these and those shares may be planned as one.
   bool same_rates(const RateShares& other) const {
-    return usual_target == other.usual_target && fill == other.fill && buffer == other.buffer;
+    return nominal_target == other.nominal_target && fill == other.fill && buffer == other.buffer;
   }
 
-  std::int64_t target = 0;         // bits of the picture
-  std::int64_t usual_target = 0;   // of one that lasts as long as the frame rate says
-  std::int64_t smooth_target = 0;  // the mean of the pictures just before and this one
+  std::int64_t target = 0;          // bits of the picture
+  std::int64_t nominal_target = 0;  // of one that lasts as long as the frame rate says
+  std::int64_t smooth_target = 0;   // the mean of the pictures just before and this one
   // Time is counted in pictures; with RateSettings::time_base in its units.
   std::int64_t second = 1;
-  std::int64_t span = 1;   // of the picture
-  std::int64_t start = 0;  // of the picture, since the first one; its owner sets it
-  std::int64_t bank = 0;   // of pictures that count their durations: the bits of a second
-  // Where the end of a clip is seen: what its pictures will come to owe, and the shares of those that can
-  // pay.
-  std::int64_t due = 0, pay_within = 0;
+  std::int64_t span = 1;         // of the picture
+  std::int64_t start = 0;        // of the picture, since the first one; its owner sets it
+  std::int64_t second_bits = 0;  // of pictures that count their durations: the bits of a second
+  // Where the end of a clip is seen: the surplus of its pictures, and the shares of those that can use it.
+  std::int64_t end_surplus = 0, end_absorbers = 0;
   std::int64_t fill = 0;    // what the buffer receives between two pictures
   std::int64_t buffer = 0;  // its size; 0: there is none
   bool cbr = false;         // filler data keep the buffer from overflowing
@@ -125,9 +125,9 @@ struct RateAccount {
   std::int64_t drift = 0;  // bits of the target that were not spent
   // Where pictures count their durations: what the drift has no room for. A still picture may last for so
   // many seconds that no QP lets it take its share, for example; later pictures then have parts of the rest.
-  std::int64_t owed = 0;
-  // What came to be owed, and the shares of pictures that could pay it, in sums that fade.
-  std::int64_t owed_sum = 0, payers_sum = 0;
+  std::int64_t surplus = 0;
+  // What was added to the surplus, and the shares of pictures that could use it, in sums that fade.
+  std::int64_t surplus_sum = 0, absorber_sum = 0;
   std::int64_t fullness = 0;  // bits in the buffer when the next picture is taken out
   // The same of the last pictures alone, which have a second with the next one.
   std::int64_t window = 0;
@@ -135,21 +135,21 @@ struct RateAccount {
   // thirds of what a second may differ by.
   std::int64_t above = 0, below = 0;
 
-  // What the next picture is to have: its share, and a part of what is owed. That part adds at most five
+  // What the next picture is to have: its share, and a part of the surplus. That part adds at most five
   // times the share and takes at most half of it away, where a share counts for at most a second.
   std::int64_t target_of(const RateShares::Spending& shares) const {
-    if (shares.bank == 0) return shares.target;
-    const std::int64_t payer = shares.payer();
+    if (shares.second_bits == 0) return shares.target;
+    const std::int64_t absorber = shares.absorber();
     std::int64_t part = 0;
-    if (shares.pay_within > 0) {
-      part = scaled(owed + shares.due, payer, shares.pay_within);
+    if (shares.end_absorbers > 0) {
+      part = scaled(surplus + shares.end_surplus, absorber, shares.end_absorbers);
     } else {
-      // What is owed now is paid within a second or so, and what comes to be owed as a rule a little before.
-      part = scaled(owed, payer, shares.bank) +
-             scaled(payer * 3 / 4, owed_sum, std::max(payers_sum, shares.bank));
+      // The surplus is used up within a second or so, and what is added to it as a rule a little beforehand.
+      part = scaled(surplus, absorber, shares.second_bits) +
+             scaled(absorber * 3 / 4, surplus_sum, std::max(absorber_sum, shares.second_bits));
     }
     constexpr std::int64_t kMaxMultiple = 5, kMinDivisor = 2;
-    return shares.target + std::clamp(part, -payer / kMinDivisor, payer * kMaxMultiple);
+    return shares.target + std::clamp(part, -absorber / kMinDivisor, absorber * kMaxMultiple);
   }
 
   std::int64_t target_of(const RateShares& shares) const { return target_of(shares.spending()); }
@@ -164,17 +164,18 @@ struct RateAccount {
   // before.
   void change_target(std::int64_t before, std::int64_t now) {
     if (before <= 0 || now == before) return;
-    for (std::int64_t* bits : {&drift, &owed, &owed_sum, &payers_sum}) *bits = scaled(*bits, now, before);
+    for (std::int64_t* bits : {&drift, &surplus, &surplus_sum, &absorber_sum})
+      *bits = scaled(*bits, now, before);
   }
 
   void spend(std::int64_t bits, const RateShares::Spending& shares) {
     const std::int64_t target = target_of(shares);
-    owed -= target - shares.target;
-    if (shares.bank > 0) {
+    surplus -= target - shares.target;
+    if (shares.second_bits > 0) {
       constexpr std::int64_t kSecondsOfMemory = 10;
-      const std::int64_t kept = kSecondsOfMemory * shares.bank, payer = shares.payer();
-      owed_sum = scaled(owed_sum, kept, kept + payer);
-      payers_sum = scaled(payers_sum, kept, kept + payer) + payer;
+      const std::int64_t kept = kSecondsOfMemory * shares.second_bits, absorber = shares.absorber();
+      surplus_sum = scaled(surplus_sum, kept, kept + absorber);
+      absorber_sum = scaled(absorber_sum, kept, kept + absorber) + absorber;
     }
     drift += target - bits;
     fullness = std::min(fullness + shares.fill - bits, shares.buffer);
@@ -182,26 +183,26 @@ struct RateAccount {
 
   // Forgets what cannot be made good: bits that were not spent, because the buffer was full.
   void forget(const RateShares& shares) {
-    if (shares.bank > 0) return owe(shares);
+    if (shares.second_bits > 0) return move_to_surplus(shares);
     drift = std::min(drift, shares.kept_drift);
   }
 
   // Keeps the account within the bounds that reviews enforce.
   template <class Shares>
   void keep_within(const Shares& shares) {
-    if (shares.bank > 0) return owe(shares);
+    if (shares.second_bits > 0) return move_to_surplus(shares);
     drift = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
     fullness = std::max<std::int64_t>(fullness, 0);
   }
 
  private:
   template <class Shares>
-  void owe(const Shares& shares) {
+  void move_to_surplus(const Shares& shares) {
     constexpr std::int64_t kMaxSeconds = 60;
-    const std::int64_t most = kMaxSeconds * shares.bank;
+    const std::int64_t most = kMaxSeconds * shares.second_bits;
     const std::int64_t kept = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
-    owed = std::clamp(owed + drift - kept, -most, most);
-    owed_sum = std::clamp(owed_sum + drift - kept, -most, most);
+    surplus = std::clamp(surplus + drift - kept, -most, most);
+    surplus_sum = std::clamp(surplus_sum + drift - kept, -most, most);
     drift = kept;
   }
 };
@@ -236,8 +237,8 @@ class ExactAccount {
   }
 
   void spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
-    account_.change_target(target_, shares.usual_target);
-    target_ = shares.usual_target;
+    account_.change_target(target_, shares.nominal_target);
+    target_ = shares.nominal_target;
     RateShares own = shares;
     own.target = settings.time_base
                      ? share_of(settings.bitrate, shares.span, *settings.time_base, target_rest_)

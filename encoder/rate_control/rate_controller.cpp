@@ -82,7 +82,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   if (number >= kFeedbackDistance) {
     next = number - kFeedbackDistance + 1;
     account = at(next - 1).after;
-    target = at(next - 1).shares.usual_target;
+    target = at(next - 1).shares.nominal_target;
   } else {
     ExactAccount beginning;
     beginning.enter(at(0).control.settings);
@@ -102,30 +102,30 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
             : static_cast<std::int64_t>(Wide{step->planned} * factor >> kFactorBits) + step->overhead;
     const RateShares::Spending& shares = step->spending;
     bits = std::max(bits, account.least_without_filler(shares));
-    account.change_target(target, shares.usual_target);
-    target = shares.usual_target;
+    account.change_target(target, shares.nominal_target);
+    target = shares.nominal_target;
     std::int64_t unspent = account.target_of(shares) - bits;
     account.spend(bits, shares);
     account.keep_within(shares);
     if (own_shares.start + own_shares.span - step->start <= own_shares.second) {
-      if (target != own_shares.usual_target && target > 0)
-        unspent = scaled(unspent, own_shares.usual_target, target);
+      if (target != own_shares.nominal_target && target > 0)
+        unspent = scaled(unspent, own_shares.nominal_target, target);
       account.window += unspent;
       unspent_.push_back({unspent, step->start});
     }
   }
-  account.change_target(target, own_shares.usual_target);
-  if (own_shares.bank > 0) account.keep_within(own_shares);
+  account.change_target(target, own_shares.nominal_target);
+  if (own_shares.second_bits > 0) account.keep_within(own_shares);
   if (!reviewing && settings.lookahead == 0) find_room(own_shares, account);
   return account;
 }
 
-void RateController::expect(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
-  expected_.push_back({std::move(curve), control, next_shares(control), crf_qp_q8});
+void RateController::announce(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
+  announced_.push_back({std::move(curve), control, next_shares(control), crf_qp_q8});
 }
 
 RateShares RateController::next_shares(const PictureControl& control) {
-  RateShares shares(control.settings, next_number() + expected_.size(), control.duration);
+  RateShares shares(control.settings, next_number() + announced_.size(), control.duration);
   shares.start = clock_;
   clock_ += shares.span;
   if (!control.settings.time_base) return shares;
@@ -140,17 +140,17 @@ RateShares RateController::next_shares(const PictureControl& control) {
 
 PictureQp RateController::plan() {
   const std::uint64_t number = next_number();
-  Expected next = std::move(expected_.front());
-  expected_.pop_front();
+  AnnouncedPicture next = std::move(announced_.front());
+  announced_.pop_front();
   const PictureControl& control = next.control;
   const int crf_qp_q8 = next.crf_qp_q8;
   learn_before(number, control);
   ControlledPicture& own = pictures_.emplace_back(std::move(next.curve), control, next.shares);
   own.counted = next.counted;
-  if (ended_ && expected_.size() < static_cast<std::size_t>(control.settings.lookahead)) {
-    own.to_come = static_cast<int>(expected_.size());
+  if (ended_ && announced_.size() < static_cast<std::size_t>(control.settings.lookahead)) {
+    own.to_come = static_cast<int>(announced_.size());
     own.time_to_come = clock_ - own.shares.start - own.shares.span;
-    if (own.shares.bank > 0) see_end(own);
+    if (own.shares.second_bits > 0) see_end(own);
   }
   steps_.push_back({own.shares.spending(), own.shares.start, overhead_bits(control)});
   const RateSettings& settings = control.settings;
@@ -183,19 +183,19 @@ PictureQp RateController::plan() {
 
 void RateController::see_end(ControlledPicture& own) {
   RateShares& shares = own.shares;
-  shares.due = shares.pay_within = 0;
+  shares.end_surplus = shares.end_absorbers = 0;
   const auto add = [&](BitsCurve& curve, const PictureControl& control, const RateShares& other) {
     const std::int64_t most =
         corrected(curve.at(control.qp ? *control.qp * 256 : 0)) + overhead_bits(control);
     if (most < other.target) {
-      shares.due += other.target - most;
+      shares.end_surplus += other.target - most;
     } else {
-      shares.pay_within += other.spending().payer();
+      shares.end_absorbers += other.spending().absorber();
     }
   };
   add(own.curve, own.control, shares);
-  for (Expected& next : expected_) add(next.curve, next.control, next.shares);
-  shares.pay_within = std::max<std::int64_t>(shares.pay_within, 1);
+  for (AnnouncedPicture& next : announced_) add(next.curve, next.control, next.shares);
+  shares.end_absorbers = std::max<std::int64_t>(shares.end_absorbers, 1);
 }
 
 PictureQp RateController::set_qp(ControlledPicture& own, int qp_q8) {
@@ -321,8 +321,8 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
                 began_ ? 2u * (1u + static_cast<unsigned>(left_out_)) : 0u);
     limit = std::min(limit, fullness - buffer_reserve(hrd));
   }
-  const std::int64_t before =
-      8 * (own.control.overhead.with(owed_).bytes() + static_cast<std::int64_t>(result.messages.size()));
+  const std::int64_t before = 8 * (own.control.overhead.with(pending_overhead_).bytes() +
+                                   static_cast<std::int64_t>(result.messages.size()));
   std::int64_t total = before + own.size;
   const std::int64_t least = 8 * static_cast<std::int64_t>(kMinFillerBytes);
   // Filler data have a least size.
@@ -348,22 +348,22 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
   return result;
 }
 
-void RateController::lose(std::uint64_t number) {
+void RateController::settle_failed(std::uint64_t number) {
   ControlledPicture& own = at(number);
   account_.enter(own.control.settings);
   own.size = 0;
   finish(own, 0);
 }
 
-void RateController::lose_unplanned(const PictureControl& control) {
-  owed_ = control.overhead.with(owed_);
+void RateController::settle_unplanned(const PictureControl& control) {
+  pending_overhead_ = control.overhead.with(pending_overhead_);
 }
 
 void RateController::finish(ControlledPicture& own, std::int64_t bits) {
   if (bits == 0) own.size = 0;
   left_out_ = bits == 0 ? left_out_ + 1 : 0;
   began_ = began_ || bits > 0;
-  owed_ = bits == 0 ? own.control.overhead.with(owed_) : Overhead{};
+  pending_overhead_ = bits == 0 ? own.control.overhead.with(pending_overhead_) : Overhead{};
   account_.spend(bits, own.control.settings, own.shares);
   own.after = account_.get();
   own.curve = {};

@@ -19,7 +19,7 @@
 #include "encoder/rate_control/outlook.h"
 #include "encoder/rate_control/rate_account.h"
 #include "encoder/rate_control/rate_settings.h"
-#include "encoder/rate_control/usual_sizes.h"
+#include "encoder/rate_control/typical_sizes.h"
 
 namespace cu264::encoder {
 
@@ -37,7 +37,7 @@ struct PictureQp {
 class RateController {
  public:
   RateController(int mb_width, int mb_height)
-      : mb_height_(mb_height), usual_sizes_(usual_sizes(std::int64_t{mb_width} * mb_height)) {}
+      : mb_height_(mb_height), typical_sizes_(typical_sizes(std::int64_t{mb_width} * mb_height)) {}
 
   // Returns whether the next picture can be planned now: the pictures it depends on are settled.
   bool can_plan(const PictureControl& control) const;
@@ -48,11 +48,11 @@ class RateController {
   std::uint64_t next_number() const { return first_ + pictures_.size(); }
   // Announces a picture that will be planned after those announced so far. `crf_qp_q8` is the QP * 256 that
   // RateSettings::crf_q8 stands for in this picture; it is read only if a crf is set.
-  void expect(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
+  void announce(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
   // Says that no further picture of the clip will be announced.
   void end() { ended_ = true; }
-  // Plans the first of the expected pictures. RateSettings::lookahead further ones are read; fewer are
-  // expected only if the clip ends, or if its packets are waited for.
+  // Plans the first of the announced pictures. RateSettings::lookahead further ones are read; fewer are
+  // announced only if the clip ends, or if its packets are waited for.
   PictureQp plan();
 
   // Says how many bytes the slices of picture `number` have. Returns another QP if the picture is to be coded
@@ -74,9 +74,9 @@ class RateController {
 
   // Says that the picture could not be coded; it is settled as one that was left out. For pictures in order,
   // instead of settle(). If it has not been reviewed, review it with 0 bytes first.
-  void lose(std::uint64_t number);
+  void settle_failed(std::uint64_t number);
   // The same for a picture that could not be planned, and has no number.
-  void lose_unplanned(const PictureControl& control);
+  void settle_unplanned(const PictureControl& control);
 
  private:
   struct ControlledPicture {
@@ -101,7 +101,7 @@ class RateController {
     RateAccount after;  // once the picture is settled
   };
 
-  struct Expected {
+  struct AnnouncedPicture {
     BitsCurve curve;
     PictureControl control;
     RateShares shares;
@@ -136,12 +136,12 @@ class RateController {
   void find_room(const RateShares& shares, RateAccount& account) const;
   int target_qp(ControlledPicture& own, const RateAccount& account);
   static std::int64_t drift_at_end(const ControlledPicture& own, std::uint64_t number);
-  // Returns the shares of the next picture that is expected.
+  // Returns the shares of the next picture that is announced.
   RateShares next_shares(const PictureControl& control);
   // `shift_of`: by how much a picture of other shares has another QP * 256, because of its duration.
-  int foreseen_qp(ControlledPicture& own, const RateAccount& account, int goal,
-                  const std::function<int(const RateShares&)>& shift_of);
-  // Says what a picture and those after it, which end the clip, will owe, and which can pay.
+  int lookahead_qp(ControlledPicture& own, const RateAccount& account, int goal,
+                   const std::function<int(const RateShares&)>& shift_of);
+  // Says what a picture and those after it, which end the clip, will leave over, and which can use it.
   void see_end(ControlledPicture& own);
   // Adds a picture's curve to a mean.
   void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead) const;
@@ -159,8 +159,8 @@ class RateController {
   std::uint64_t first_ = 0;  // of pictures_
   std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
-  std::deque<Expected> expected_;
-  std::int64_t clock_ = 0;                // when the next one begins that is expected
+  std::deque<AnnouncedPicture> announced_;
+  std::int64_t clock_ = 0;                // when the next one begins that is announced
   std::deque<std::int64_t> late_starts_;  // of those that the mean of the last shares counts
   bool ended_ = false;
   Outlook outlook_;
@@ -173,13 +173,13 @@ class RateController {
   std::int64_t predicted_ = 1;
   // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51. Where
   // such a curve reaches the target is the QP at which these pictures together would have met it.
-  SizeCurve usual_sizes_, late_sizes_{};
+  SizeCurve typical_sizes_, late_sizes_{};
   std::int64_t targeted_ = 0;     // pictures
   std::vector<Unspent> unspent_;  // of account_before(): of each picture of a window
   ExactAccount account_;          // of the settled pictures
   int left_out_ = 0;              // pictures since the last one that was not left out
   bool began_ = false;            // a picture was not left out
-  Overhead owed_;                 // what comes with the next picture, because those before it were left out
+  Overhead pending_overhead_;     // of pictures that were left out; it comes with the next one
 };
 
 }  // namespace cu264::encoder

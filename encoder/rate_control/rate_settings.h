@@ -35,9 +35,9 @@ struct Overhead {
   std::int64_t bytes() const { return parameter_sets + messages + added; }
   // Includes the bytes of pictures that were left out before it. The newest parameter sets count; only the
   // first picture of a clip has messages.
-  Overhead with(const Overhead& owed) const {
-    return {parameter_sets > 0 ? parameter_sets : owed.parameter_sets,
-            messages > 0 ? messages : owed.messages, added};
+  Overhead with(const Overhead& pending) const {
+    return {parameter_sets > 0 ? parameter_sets : pending.parameter_sets,
+            messages > 0 ? messages : pending.messages, added};
   }
 };
 

@@ -41,17 +41,17 @@ void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& c
   }
 }
 
-// The QP stays at what all pictures so far, and some usual ones assumed before them, would have needed
+// The QP stays at what all pictures so far, and some typical ones assumed before them, would have needed
 // together. So quality changes only where the drift, a second or the buffer require it.
 int RateController::target_qp(ControlledPicture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
   };
-  constexpr std::int64_t kPicturesOfRule = 200, kMaxTypicalWeight = 1000, kMaxLateWeight = 10;
+  constexpr std::int64_t kAssumedPictures = 200, kMaxTypicalWeight = 1000, kMaxLateWeight = 10;
   const auto count = [&](BitsCurve& curve, const PictureControl& control) {
     ++targeted_;
-    add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMaxTypicalWeight), curve,
+    add_to(typical_sizes_, std::min(targeted_ + kAssumedPictures, kMaxTypicalWeight), curve,
            overhead_bits(control));
     if (own.control.settings.lookahead == 0)
       add_to(late_sizes_, std::min(targeted_, kMaxLateWeight), curve, overhead_bits(control));
@@ -64,28 +64,28 @@ int RateController::target_qp(ControlledPicture& own, const RateAccount& account
   };
   if (!own.counted) count(own.curve, own.control);
   const int lookahead = own.control.settings.lookahead;
-  std::size_t seen = std::min(expected_.size(), static_cast<std::size_t>(lookahead));
-  for (; seen > 0 && !expected_[seen - 1].counted; --seen) {
-    Expected& next = expected_[seen - 1];
+  std::size_t seen = std::min(announced_.size(), static_cast<std::size_t>(lookahead));
+  for (; seen > 0 && !announced_[seen - 1].counted; --seen) {
+    AnnouncedPicture& next = announced_[seen - 1];
     if (has_target(next.control.settings)) count(next.curve, next.control);
     next.counted = true;
   }
   const int most_pull = lookahead > 0 ? 300 : 600;  // 1.2 or 2.3 QP at the end of the band
   const auto pull = static_cast<int>(scaled(account.drift, most_pull, shares.planned_drift));
-  const std::int64_t target = account.target_of(shares), paid = target - shares.target;
+  const std::int64_t target = account.target_of(shares), extra = target - shares.target;
   const std::int64_t smooth =
-      shares.smooth_target + scaled(paid, shares.smooth_target, std::max<std::int64_t>(shares.target, 1));
-  BitsCurve usual = mean_of(usual_sizes_);
-  const int usual_qp = qp_of(usual, smooth);
-  int qp = usual_qp - pull;
+      shares.smooth_target + scaled(extra, shares.smooth_target, std::max<std::int64_t>(shares.target, 1));
+  BitsCurve typical = mean_of(typical_sizes_);
+  const int typical_qp = qp_of(typical, smooth);
+  int qp = typical_qp - pull;
   if (lookahead > 0) {
     const auto shift_of = [&](const RateShares& other) {
       if (other.smooth_target == shares.smooth_target) return 0;
-      return qp_of(usual,
+      return qp_of(typical,
                    scaled(smooth, other.smooth_target, std::max<std::int64_t>(shares.smooth_target, 1))) -
-             usual_qp;
+             typical_qp;
     };
-    qp = foreseen_qp(own, account, qp, shift_of);
+    qp = lookahead_qp(own, account, qp, shift_of);
   } else {
     BitsCurve late = mean_of(late_sizes_);
     const int richest = qp_of(late, smooth + account.above);
@@ -101,7 +101,7 @@ int RateController::target_qp(ControlledPicture& own, const RateAccount& account
     most = std::min(most, account.fullness - low);
     least = std::max(least, account.least_without_filler(shares));
   }
-  if (shares.bank > 0) {
+  if (shares.second_bits > 0) {
     most = std::max(most, least_of_timed(target));
     least = std::max(least, least_of_timed(target));
   }
@@ -112,26 +112,26 @@ int RateController::target_qp(ControlledPicture& own, const RateAccount& account
 // Returns 0.4 % of what a clip is to have.
 std::int64_t RateController::drift_at_end(const ControlledPicture& own, std::uint64_t number) {
   const RateShares& shares = own.shares;
-  if (shares.bank > 0)
-    return scaled(shares.bank, shares.start + shares.span + own.time_to_come, shares.second) / 250;
+  if (shares.second_bits > 0)
+    return scaled(shares.second_bits, shares.start + shares.span + own.time_to_come, shares.second) / 250;
   return shares.target * static_cast<std::int64_t>(number + static_cast<std::uint64_t>(*own.to_come)) / 250;
 }
 
-int RateController::foreseen_qp(ControlledPicture& own, const RateAccount& account, int goal,
-                                const std::function<int(const RateShares&)>& shift_of) {
+int RateController::lookahead_qp(ControlledPicture& own, const RateAccount& account, int goal,
+                                 const std::function<int(const RateShares&)>& shift_of) {
   const std::size_t lookahead = static_cast<std::size_t>(own.control.settings.lookahead);
   const std::int64_t factor = corrected(std::int64_t{1} << 24);
   outlook_.begin(own.shares, account, unspent_);
   outlook_.add(own.curve, own.control, own.shares, factor);
-  const std::size_t known = std::min(expected_.size(), lookahead);
+  const std::size_t known = std::min(announced_.size(), lookahead);
   std::size_t seen = 0;
-  for (; seen < known && expected_[seen].shares.same_rates(own.shares); ++seen) {
-    Expected& next = expected_[seen];
-    if (own.shares.bank == 0) {
+  for (; seen < known && announced_[seen].shares.same_rates(own.shares); ++seen) {
+    AnnouncedPicture& next = announced_[seen];
+    if (own.shares.second_bits == 0) {
       outlook_.add(next.curve, next.control, own.shares, factor);
       continue;
     }
-    next.shares.due = own.shares.due, next.shares.pay_within = own.shares.pay_within;
+    next.shares.end_surplus = own.shares.end_surplus, next.shares.end_absorbers = own.shares.end_absorbers;
     outlook_.add(next.curve, next.control, next.shares, factor, shift_of(next.shares));
   }
   std::optional<std::int64_t> at_end;
@@ -139,8 +139,8 @@ int RateController::foreseen_qp(ControlledPicture& own, const RateAccount& accou
   return outlook_.qp_near(goal, at_end);
 }
 
-// Returns the bits that the slices should have if the picture breaks a bound that reviews enforce, or owes
-// bits at the end of its clip.
+// Returns the bits that the slices should have if the picture breaks a bound that reviews enforce, or if a
+// clip would end too far from its target.
 std::optional<std::int64_t> RateController::kept_target(ControlledPicture& own,
                                                         const RateAccount& account) const {
   const RateShares& shares = own.shares;
@@ -152,25 +152,25 @@ std::optional<std::int64_t> RateController::kept_target(ControlledPicture& own,
       target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
   // The next pictures may miss in the same way, so this one leaves them some room.
   const std::int64_t room = std::min(target / 6, shares.kept_window / 2);
-  if (shares.bank > 0) most = std::max(most, least_of_timed(target) + room);
+  if (shares.second_bits > 0) most = std::max(most, least_of_timed(target) + room);
   if (total > most) return most - room - overhead;
   if (total < least) return least + room - overhead;
   if (!own.to_come) return std::nullopt;
-  // What a clip still owes at its end remains an error of the whole clip, so the last pictures share in
-  // paying it off.
+  // What a clip misses its target by at its end remains an error of the whole clip, so the last pictures
+  // share in making it good.
   constexpr int kShare = 2 * kQpOne;
   const auto size_at = [&](int qp_q8) {
     const std::int64_t bits = own.curve.at(std::clamp(qp_q8, 0, kMaxQpQ8));
     return scaled(own.size, bits, std::max<std::int64_t>(own.predicted, 1));
   };
-  const std::int64_t owed =
+  const std::int64_t allowed =
       drift_at_end(own, reviewed_ - 1) + scaled(own.time_to_come, shares.kept_window, shares.second);
   const std::int64_t drift = account.drift + target - total;
   std::int64_t bits = own.size;
-  if (drift < -owed)
-    bits = std::max({bits + drift + owed, size_at(own.qp_q8 + kShare), least + room - overhead});
-  if (drift > owed)
-    bits = std::min({bits + drift - owed, size_at(own.qp_q8 - kShare), most - room - overhead});
+  if (drift < -allowed)
+    bits = std::max({bits + drift + allowed, size_at(own.qp_q8 + kShare), least + room - overhead});
+  if (drift > allowed)
+    bits = std::min({bits + drift - allowed, size_at(own.qp_q8 - kShare), most - room - overhead});
   const bool leads_there = drift < 0 ? bits < own.size : bits > own.size;
   return leads_there ? std::optional(bits) : std::nullopt;
 }

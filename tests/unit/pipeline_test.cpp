@@ -265,7 +265,7 @@ TEST(Pipeline, PicturesCodedAgainComeFirst) {
 // not.
 TEST(Pipeline, AnEndBehindADrainChangesNothing) {
   std::vector<std::int64_t> clip(25, 50);
-  std::fill(clip.begin() + 12, clip.end(), 100);  // so that bits are owed at the end
+  std::fill(clip.begin() + 12, clip.end(), 100);  // so that bits are left over at the end
   const PictureControl control = control_of(modes()[1]);
   std::vector<std::vector<std::size_t>> sizes(2);
   for (const bool collects_between : {false, true}) {

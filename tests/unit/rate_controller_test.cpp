@@ -97,7 +97,7 @@ std::vector<Coded> simulate(const Clip& clip, int reach, bool announces_end = tr
       const std::size_t behind = static_cast<std::size_t>(clip.settings(planned).lookahead);
       for (; expected < std::min(planned + behind + 1, count); ++expected) {
         const PictureControl control = control_of(expected);
-        controller.expect(curve_of(clip.pictures[expected]), control, control.settings.crf_q8.value_or(0));
+        controller.announce(curve_of(clip.pictures[expected]), control, control.settings.crf_q8.value_or(0));
       }
       if (announces_end && expected == count) controller.end();
       code(planned, controller.plan());
@@ -586,7 +586,7 @@ TEST(RateController, QpOfOneFrameIsKept) {
   PictureControl control;
   control.settings = target_of(8000000, 8000000, 1);
   control.qp = 12;
-  controller.expect(curve_of({}), control);
+  controller.announce(curve_of({}), control);
   EXPECT_EQ(controller.plan().qp, 12);
   EXPECT_FALSE(controller.can_plan(control)) << "the first picture is not settled";
   EXPECT_FALSE(controller.review(0, 40000));

@@ -14,8 +14,8 @@ namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
 inline constexpr int kIntra4x4Steps = 10;
-inline constexpr int kAboveRightStep =
-    3;  // the only one that may read from the macroblock above and to the right
+// The only step that may read from the macroblock above and to the right.
+inline constexpr int kAboveRightStep = 3;
 
 // These bits say that a block has neighbours inside its macroblock, or that the macroblock has neighbours.
 inline constexpr unsigned kHasLeft = 1, kHasAbove = 2;

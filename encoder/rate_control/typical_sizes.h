@@ -1,4 +1,4 @@
-// Usual sizes of pictures: what rate control expects of a stream of which it has seen little.
+// Typical sizes of pictures: what rate control expects of a stream of which it has seen little.
 #pragma once
 
 #include "encoder/rate_control/bits_model.h"
@@ -8,7 +8,7 @@ namespace cu264::encoder {
 
 // The mean of five clips of natural, rendered and drawn content at 320x180, in bits of a macroblock. Larger
 // pictures show less in each macroblock: about half for sixteen times as many.
-inline SizeCurve usual_sizes(std::int64_t macroblocks) {
+inline SizeCurve typical_sizes(std::int64_t macroblocks) {
   constexpr SizeCurve kBitsOfMacroblock = {1400, 1250, 1130, 1012, 843, 695, 557, 435, 334,
                                            251,  185,  134,  95,   67,  47,  33,  23,  17};
   constexpr std::int64_t kMacroblocks = 240;
