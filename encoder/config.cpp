@@ -5,8 +5,8 @@
 
 #include "core/colour.h"
 #include "encoder/frame_layout.h"
+#include "encoder/hrd.h"
 #include "encoder/options/option_row.h"
-#include "encoder/rate_control/hrd.h"
 #include "vision/detector_backend.h"
 
 namespace cu264::encoder {

@@ -7,8 +7,8 @@
 #include "core/slice_header.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
+#include "encoder/hrd.h"
 #include "encoder/options/option_row.h"
-#include "encoder/rate_control/hrd.h"
 #include "encoder/rbsp_writer.h"
 #include "encoder/scaling_matrix.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "encoder/config.h"
-#include "encoder/rate_control/hrd.h"
+#include "encoder/hrd.h"
 
 namespace cu264::encoder {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "encoder/config.h"
 #include "encoder/frame_layout.h"
-#include "encoder/rate_control/hrd.h"
+#include "encoder/hrd.h"
 #include "encoder/stream_params.h"
 
 namespace cu264::encoder {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cu264/encoder.h"
-#include "encoder/rate_control/hrd.h"
+#include "encoder/hrd.h"
 
 namespace cu264::encoder {
 

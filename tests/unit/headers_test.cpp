@@ -11,7 +11,7 @@
 
 #include "core/slice_header.h"
 #include "encoder/config.h"
-#include "encoder/rate_control/hrd.h"
+#include "encoder/hrd.h"
 #include "tests/unit/header_fields.h"
 
 namespace {

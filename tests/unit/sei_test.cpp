@@ -12,7 +12,7 @@
 #include "cu264/sei.h"
 #include "cu264/version.h"
 #include "encoder/headers.h"
-#include "encoder/rate_control/hrd.h"
+#include "encoder/hrd.h"
 #include "tests/unit/header_fields.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "encoder/rate_control/hrd.h"
+#include "encoder/hrd.h"
 
 #include <algorithm>
 #include <span>
