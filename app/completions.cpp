@@ -150,13 +150,13 @@ std::string fish_completion() {
     const VerbHelp help = verb.help();
     script += "complete -c cu264 -n __fish_use_subcommand -f -a " + help.name + " -d " +
               fish_quoted(help.brief) + "\n";
-    const std::string behind_verb = "complete -c cu264 -n '__fish_seen_subcommand_from " + help.name;
+    const std::string after_verb = "complete -c cu264 -n '__fish_seen_subcommand_from " + help.name;
     const std::string actions = joined(help.name == "help" ? verb_names() : help.actions);
     if (!actions.empty()) {
-      script += behind_verb + "; and test (count (commandline -opc)) -eq 2' -f -a '" + actions + "'\n";
+      script += after_verb + "; and test (count (commandline -opc)) -eq 2' -f -a '" + actions + "'\n";
     }
     for (const Option& option : help.options()) {
-      script += behind_verb + "' -l " + option.name;
+      script += after_verb + "' -l " + option.name;
       if (option.letter != 0) script += std::string(" -s ") + option.letter;
       const std::vector<std::string> choices = choices_of(option);
       if (option.value && !option.implied) script += takes_file(option) ? " -r" : " -x";

@@ -111,11 +111,11 @@ struct BinCosts {
 constexpr LevelCosts make_level_costs(const BinCosts& cost, int first_context, int greater_limit) {
   LevelCosts level{};
   for (int i = 0; i < 5; ++i) {
-    const int behind = first_context + 5 + (i < greater_limit ? i : greater_limit);
+    const int next = first_context + 5 + (i < greater_limit ? i : greater_limit);
     level.one[i] = static_cast<std::uint16_t>(cost(first_context + i, 0) + kCabacBit);
     level.first[i] = static_cast<std::uint16_t>(cost(first_context + i, 1) + kCabacBit);
-    level.more[i] = cost(behind, 1);
-    level.end[i] = cost(behind, 0);
+    level.more[i] = cost(next, 1);
+    level.end[i] = cost(next, 0);
   }
   return level;
 }

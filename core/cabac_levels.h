@@ -36,8 +36,8 @@ struct LevelCost {
 
 // ones, greater: how many levels of magnitude one and of greater magnitude were coded before this one.
 CU264_HD constexpr LevelCost level_cost(const LevelCosts& costs, int ones, int greater) {
-  const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4, behind = greater < 4 ? greater : 4;
-  return {costs.one[first], costs.first[first], costs.more[behind], costs.end[behind]};
+  const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4, next = greater < 4 ? greater : 4;
+  return {costs.one[first], costs.first[first], costs.more[next], costs.end[next]};
 }
 
 // Returns what a level costs without its position and its suffix.

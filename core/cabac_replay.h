@@ -47,7 +47,7 @@ inline constexpr int kCountsAtOnce = 8;  // whose loads overlap
 // back over more and more bins until the bounds meet, at the latest when it has reached the beginning of the
 // slice.
 template <class History>
-CU264_FLOW int state_behind(const History& history, int segments, int initial) {
+CU264_FLOW int state_after(const History& history, int segments, int initial) {
   for (int wanted = kBinsToMeet;; wanted *= 4) {
     int first = segments, bins = 0;
     while (first > 0 && bins < wanted) {

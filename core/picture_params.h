@@ -8,7 +8,7 @@ namespace cu264::core {
 
 // Pictures take the idr_pic_id 0 and 1 in turn. If the picture in between was dropped and two with the same
 // idr_pic_id would follow one another, the second takes this one instead.
-inline constexpr int kIdrPicIdBehindGap = 2;
+inline constexpr int kIdrPicIdAfterGap = 2;
 
 struct PictureParams {
   std::uint64_t index =

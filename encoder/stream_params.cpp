@@ -128,7 +128,7 @@ void check_picture(const core::PictureParams& picture, const StreamParams& param
                 allowed);
   };
   if (picture.qp > 51) refuse("QP", picture.qp, "0 to 51");
-  if (picture.idr_pic_id > core::kIdrPicIdBehindGap) refuse("idr_pic_id", picture.idr_pic_id, "0 to 2");
+  if (picture.idr_pic_id > core::kIdrPicIdAfterGap) refuse("idr_pic_id", picture.idr_pic_id, "0 to 2");
   if (picture.raised_rows > params.format.mb_height)
     refuse("number of raised rows", picture.raised_rows, "0 to " + std::to_string(params.format.mb_height));
   if (picture.raised_rows > 0 && !params.decisions.aq)

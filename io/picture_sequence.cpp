@@ -43,7 +43,7 @@ std::vector<std::string> files_of(const std::string& pattern) {
 
 // The part of a path that has the number, with the text before and after the number.
 struct NumberedName {
-  std::string folder, before, behind;
+  std::string folder, before, after;
 };
 
 std::optional<NumberedName> split(const std::string& pattern) {
@@ -60,12 +60,12 @@ std::optional<NumberedName> split(const std::string& pattern) {
 }
 
 std::optional<std::int64_t> number_in(const std::string& name, const NumberedName& parts) {
-  if (name.size() <= parts.before.size() + parts.behind.size() || !name.starts_with(parts.before) ||
-      !name.ends_with(parts.behind)) {
+  if (name.size() <= parts.before.size() + parts.after.size() || !name.starts_with(parts.before) ||
+      !name.ends_with(parts.after)) {
     return std::nullopt;
   }
   const char* const begin = name.data() + parts.before.size();
-  const char* const end = name.data() + name.size() - parts.behind.size();
+  const char* const end = name.data() + name.size() - parts.after.size();
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(begin, end, number);
   return error == std::errc{} && stop == end && number >= 0 ? std::optional(number) : std::nullopt;

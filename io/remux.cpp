@@ -223,9 +223,9 @@ class EditedPackets {
     last_ = std::move(begun_);
     bytes_ = std::move(edited);
   }
-  void finish(const Bytes& behind) {
+  void finish(const Bytes& after) {
     if (!last_) return;
-    bytes_.insert(bytes_.end(), behind.begin(), behind.end());
+    bytes_.insert(bytes_.end(), after.begin(), after.end());
     write_(*last_, bytes_);
   }
 

@@ -166,7 +166,7 @@ void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
     return append(out, nal.prefix.first(nal.prefix.size() - own));
   }
   if (waiting_ != 0) {
-    jobs_[waiting_ - 1]->behind_.push_back(&nal);
+    jobs_[waiting_ - 1]->following_.push_back(&nal);
   } else {
     put(nal, out);
   }
@@ -272,8 +272,8 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
     picture_ = next_picture_number(picture_);
     ++total_pictures_;
   }
-  for (const bitstream::NalUnit* nal : job.behind_) put(*nal, out);
-  job.behind_.clear();
+  for (const bitstream::NalUnit* nal : job.following_) put(*nal, out);
+  job.following_.clear();
 }
 
 StreamCounts NalTool::counts() const {

@@ -61,7 +61,7 @@ class SliceJob {
   std::uint64_t coefficients_ = 0;
   bool escaped_as_it_was_ = true;
   std::exception_ptr failure_;
-  std::vector<const bitstream::NalUnit*> behind_;  // units that follow the slice
+  std::vector<const bitstream::NalUnit*> following_;  // units that follow the slice
 };
 
 class NalTool : public StreamTool {

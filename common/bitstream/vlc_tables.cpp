@@ -21,10 +21,10 @@ void enter(std::array<VlcEntry, size>& table, int bits, core::CodeWord code, int
 void enter_by_zeros(std::array<VlcEntry, 128>& table, core::CodeWord code, int symbol) {
   if (code.length == 0) return;
   const int zeros = code.length - (32 - __builtin_clz(code.bits));
-  const int behind = code.length - zeros - 1;
-  const unsigned value = code.bits & ((1u << behind) - 1);
-  for (unsigned i = 0; i < 8u >> behind; ++i) {
-    table[static_cast<unsigned>(zeros) << 3 | value << (3 - behind) | i] = {
+  const int rest = code.length - zeros - 1;
+  const unsigned value = code.bits & ((1u << rest) - 1);
+  for (unsigned i = 0; i < 8u >> rest; ++i) {
+    table[static_cast<unsigned>(zeros) << 3 | value << (3 - rest) | i] = {
         static_cast<std::uint8_t>(symbol), static_cast<std::uint8_t>(code.length)};
   }
 }

@@ -253,17 +253,17 @@ class CudaBackend final : public Backend {
     if (!batch.window.fetches(bytes)) batch.window.fetch_first(*download_);
     if (begun) return;
     batch.progress = Progress::downloading;
-    if (notifier_) signal_behind(*download_);
+    if (notifier_) signal_after(*download_);
   }
 
   // The notifier is signalled once the batch's sizes are known. The host must then fetch the stream, and is
   // signalled again when that is done.
   void notify_of(const Batch& batch) const {
     notices_->wait_for(batch.sized.get());
-    signal_behind(*notices_);
+    signal_after(*notices_);
   }
 
-  void signal_behind(const Stream& stream) const {
+  void signal_after(const Stream& stream) const {
     const auto signal = [](void* notifier) { static_cast<Notifier*>(notifier)->signal(); };
     check_cuda(cudaLaunchHostFunc(stream.get(), signal, notifier_.get()), "asking for a notice");
   }

@@ -35,18 +35,18 @@ std::size_t level_bytes(const StreamParams& params, int batch) {
 void lay_out_cavlc(const StreamParams& p, int batch, Arena& arena, DeviceMemory& m) {
   m.stream_bytes = static_cast<std::size_t>(batch) *
                    entropy::max_packed_bytes(p.format.mb_width, p.format.mb_height, p.format.slices);
-  const std::size_t behind_stream = aligned(m.stream_bytes, Arena::kAlignment);
+  const std::size_t after_stream = aligned(m.stream_bytes, Arena::kAlignment);
   const std::size_t work_bytes =
       std::max(entropy::coded_bytes(batch, p.format.mb_width, p.format.mb_height, p.format.slices),
                reconstruct_scratch_bytes(batch, p.format.mb_width, p.format.mb_height));
   std::uint8_t* pieces[kBatchesInFlight];
   for (std::uint8_t*& piece : pieces)
-    piece = arena.take(std::max(level_bytes(p, batch), behind_stream + work_bytes));
+    piece = arena.take(std::max(level_bytes(p, batch), after_stream + work_bytes));
   for (int i = 0; i < kBatchesInFlight; ++i) {
     DeviceMemory::Batch& b = m.batch[i];
     b.stream = pieces[i];
     b.levels = reinterpret_cast<std::int16_t*>(pieces[i]);
-    b.coded = b.reconstruct_scratch = pieces[1 - i] + behind_stream;
+    b.coded = b.reconstruct_scratch = pieces[1 - i] + after_stream;
   }
 }
 

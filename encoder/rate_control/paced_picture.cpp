@@ -129,7 +129,7 @@ bool PacedPicture::settle() {
   }
   core::PictureParams& picture = job.picture;
   if (picture.idr_pic_id == stream->last_idr_pic_id) {
-    picture.idr_pic_id = core::kIdrPicIdBehindGap;
+    picture.idr_pic_id = core::kIdrPicIdAfterGap;
     code_again({picture.qp, picture.raised_rows});
     return false;
   }

@@ -319,11 +319,11 @@ class ArithmeticLane {
     if (!bypass) range_ = range << shift;
     if constexpr (kRangeOnly) return 0;
     const auto bits = static_cast<int>(bypass ? item >> 8 & 15 : shift + (item >> 3 & 1));
-    const std::uint32_t of_bin = !bypass && lps ? range_mps : 0, behind = bypass ? (item & 255) * range_
-                                                                          : (item & core::kItemSign) != 0
-                                                                              ? range_
-                                                                              : 0;
-    sum = ((sum + of_bin) << bits) + behind;
+    const std::uint32_t of_bin = !bypass && lps ? range_mps : 0, bypassed = bypass ? (item & 255) * range_
+                                                                            : (item & core::kItemSign) != 0
+                                                                                ? range_
+                                                                                : 0;
+    sum = ((sum + of_bin) << bits) + bypassed;
     return bits;
   }
 

@@ -145,7 +145,7 @@ __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32
       job.memory.runs + first * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
       job.memory.bins + first * bin_words(pool), bin_words(pool)};
   const int own = static_cast<int>(segment - begin);
-  const int state = core::state_behind(history, own, first_state);
+  const int state = core::state_after(history, own, first_state);
   const std::uint32_t rest = job.chunks_of(slice) - in_slice * kChunksPerSegment;
   auto* const d_states = reinterpret_cast<std::uint8_t*>(
                              job.memory.states + static_cast<std::size_t>(context / 4) * pool.chunks() +

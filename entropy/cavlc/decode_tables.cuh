@@ -43,9 +43,9 @@ struct DecodeTables {
   __device__ core::CoeffToken coeff_token(Reader& reader, int max_num_coeff, int nC) const {
     const std::uint32_t window = reader.peek(16);
     const int column = core::coeff_token_column(nC), prefix = 15 - core::highest_bit(window | 1);
-    const std::uint32_t behind = (window << (prefix + 1) & 0xffff) >> 13;
+    const std::uint32_t rest = (window << (prefix + 1) & 0xffff) >> 13;
     const std::uint32_t entry = column == 3 ? long_token[window >> 10]
-                                            : token[column][static_cast<std::uint32_t>(prefix) << 3 | behind];
+                                            : token[column][static_cast<std::uint32_t>(prefix) << 3 | rest];
     core::CoeffToken found;
     if ((entry & 31) == 0 || static_cast<int>(entry >> 7) > max_num_coeff) return found;
     reader.skip(static_cast<int>(entry & 31));
@@ -80,10 +80,10 @@ struct DecodeTables {
       long_token[code.bits] = entry;
       return;
     }
-    const int behind = core::highest_bit(code.bits), prefix = code.length - 1 - behind;
-    const std::uint32_t value = code.bits ^ 1u << behind;
-    for (std::uint32_t i = 0; i < 8u >> behind; ++i)
-      token[column][static_cast<std::uint32_t>(prefix) << 3 | value << (3 - behind) | i] = entry;
+    const int rest = core::highest_bit(code.bits), prefix = code.length - 1 - rest;
+    const std::uint32_t value = code.bits ^ 1u << rest;
+    for (std::uint32_t i = 0; i < 8u >> rest; ++i)
+      token[column][static_cast<std::uint32_t>(prefix) << 3 | value << (3 - rest) | i] = entry;
   }
   __device__ void enter_zeros(int total_coeff, int total_zeros) {
     const core::CodeWord code = core::total_zeros_code(total_coeff, total_zeros);

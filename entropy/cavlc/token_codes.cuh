@@ -1,4 +1,4 @@
-// The table of coeff_token (H.264 table 9-5) in shared memory. In the L1 cache, look-ups would wait behind
+// The table of coeff_token (H.264 table 9-5) in shared memory. In the L1 cache, look-ups would wait for
 // loads from global memory.
 #pragma once
 

@@ -36,9 +36,9 @@ class CabacPayload {
   __device__ std::uint32_t header_word(int i) const {
     std::uint32_t word = 0;
     for (int k = 0; k < 4; ++k) {
-      const int behind = header_bytes_ - 1 - (i + k);  // bytes of the header after this one
-      const bool stored = i + k >= 0 && behind >= 0 && behind < 8;
-      word = word << 8 | (stored ? static_cast<std::uint32_t>(header_.bits >> 8 * behind) & 255 : 0);
+      const int after = header_bytes_ - 1 - (i + k);  // bytes of the header after this one
+      const bool stored = i + k >= 0 && after >= 0 && after < 8;
+      word = word << 8 | (stored ? static_cast<std::uint32_t>(header_.bits >> 8 * after) & 255 : 0);
     }
     return word;
   }

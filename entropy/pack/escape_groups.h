@@ -18,9 +18,9 @@ CU264_HD bool may_hold_escapes(const GroupRecord& before, const GroupRecord& own
 // The same for a slice's first group, which follows the slice header. `header` holds the header's bits,
 // right-aligned.
 CU264_HD bool may_hold_escapes(std::uint64_t header, int header_length, const GroupRecord& own) {
-  const std::uint64_t behind_ones = header_length < 64 ? header | ~std::uint64_t{0} << header_length : header;
-  const auto high = static_cast<std::uint32_t>(behind_ones >> 32),
-             low = static_cast<std::uint32_t>(behind_ones);
+  const std::uint64_t after_ones = header_length < 64 ? header | ~std::uint64_t{0} << header_length : header;
+  const auto high = static_cast<std::uint32_t>(after_ones >> 32),
+             low = static_cast<std::uint32_t>(after_ones);
   return own.may_escape != 0 || escape_zeros_begin(high, low) ||
          escape_zeros_begin(low, ~0u >> own.zeros_first);
 }

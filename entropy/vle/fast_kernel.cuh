@@ -72,8 +72,8 @@ __device__ inline std::uint32_t bits_before(const std::uint8_t* input, std::uint
     const std::uint32_t other = __shfl_down_sync(kAllLanes, to_end, distance);
     if (lane + distance < 32) to_end += other;
   }
-  const std::uint32_t behind = to_end - length;
-  std::uint32_t bits = length == 0 || behind >= 32 ? 0 : word >> (32 - length) << behind;
+  const std::uint32_t after = to_end - length;
+  std::uint32_t bits = length == 0 || after >= 32 ? 0 : word >> (32 - length) << after;
   for (int distance = 16; distance != 0; distance /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, distance);
   return bits;
 }

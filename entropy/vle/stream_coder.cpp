@@ -144,8 +144,8 @@ void check_end(const RecordHeader& end, std::uint32_t checksum, const Source& so
   if (end.checksum != checksum) {
     throw Error(ErrorCode::bad_input, "the end record does not match the segments", "the file is damaged");
   }
-  std::array<std::uint8_t, 1> behind;
-  if (source(behind) != 0) {
+  std::array<std::uint8_t, 1> after;
+  if (source(after) != 0) {
     throw Error(ErrorCode::bad_input, "there are bytes after the end record", "the file is damaged");
   }
 }

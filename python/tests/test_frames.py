@@ -60,7 +60,7 @@ SAME_PICTURES = {
     "float16 in [-1, 1], channels first": (
         lambda f: as_channels_first((f / 127.5 - 1).astype(np.float16)), {"value_range": (-1, 1)}),
     "DLPack alone": (DlpackOnly, {}),
-    "time behind height": (lambda f: f.transpose(1, 0, 2, 3), {"layout": "HTWC"}),
+    "time after height": (lambda f: f.transpose(1, 0, 2, 3), {"layout": "HTWC"}),
     "read-only": (lambda f: np.frombuffer(f.tobytes(), np.uint8).reshape(f.shape), {}),
 }
 

@@ -88,7 +88,7 @@ class Filters(CommandTest):
                 self.assertEqual((stream["width"], stream["height"], stream["nb_read_packets"]), (1536, 64, "9"))
         self.cu264("edges", source, "-o", self.path("edges%d.pgm"), "--vf", "format=rgb24,scale=iw*sar:ih:eval=frame")
 
-    def test_pictures_that_change_behind_filters(self):
+    def test_pictures_that_change_after_filters(self):
         """Each frame is looked at before anything is done with its samples, in every format and for every verb."""
         for graph in ("format=rgb24,scale=320-128*n:240:eval=frame", "scale=320-128*n:240:eval=frame",
                       "scale=16+640*n:240:eval=frame,format=yuv444p", "format=gray10,scale=320:16+480*n:eval=frame",

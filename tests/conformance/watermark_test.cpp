@@ -233,7 +233,7 @@ TEST_F(OneEncoderWatermark, ThreadsChangeNothing) {
   EXPECT_EQ(encode(config, pictures).bytes(), one);
 }
 
-TEST_F(OneEncoderWatermark, EncryptedBehindItComesBack) {
+TEST_F(OneEncoderWatermark, EncryptedAfterMarkingItComesBack) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128)};
   const Bytes stream =
       encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_sign, 65536, kPayload),

@@ -23,7 +23,7 @@ std::map<const char*, std::size_t> allocations;
 // What was unfinished on the stream when the event was recorded.
 struct EventState {
   std::mutex mutex;
-  emulator::LateWorks behind;
+  emulator::LateWorks unfinished;
 };
 
 EventState& state_of(cudaEvent_t event) {
@@ -33,7 +33,7 @@ EventState& state_of(cudaEvent_t event) {
 emulator::LateWorks works_of(cudaEvent_t event) {
   EventState& state = state_of(event);
   const std::lock_guard lock(state.mutex);
-  return state.behind;
+  return state.unfinished;
 }
 
 // What was set of kernels.
@@ -167,7 +167,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   EventState& state = state_of(event);
   const std::lock_guard lock(state.mutex);
-  state.behind = emulator::unfinished(stream);
+  state.unfinished = emulator::unfinished(stream);
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {

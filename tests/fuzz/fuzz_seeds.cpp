@@ -31,13 +31,13 @@ Bytes bytes_of(std::uint8_t selector, const std::string& text) {
   return bytes;
 }
 
-Bytes behind(std::uint8_t selector, const Bytes& content) {
+Bytes with_prefix(std::uint8_t selector, const Bytes& content) {
   Bytes bytes = {selector};
   bytes.insert(bytes.end(), content.begin(), content.end());
   return bytes;
 }
 
-Bytes behind(Bytes begin, const Bytes& stream) {
+Bytes with_prefix(Bytes begin, const Bytes& stream) {
   begin.insert(begin.end(), stream.begin(), stream.end());
   return begin;
 }
@@ -117,7 +117,7 @@ std::vector<Bytes> reader_seeds() {
                        : seed.demuxer == "mpegts" ? 5
                                                   : 1;
     for (const int flags : {0, 8, 0xc0})
-      all.push_back(behind(static_cast<std::uint8_t>(format | flags), seed.file));
+      all.push_back(with_prefix(static_cast<std::uint8_t>(format | flags), seed.file));
   }
 #endif
   return all;
@@ -128,7 +128,7 @@ std::vector<Bytes> reader_seeds() {
 std::vector<Bytes> remux_seeds() {
   std::vector<Bytes> all;
   for (const cu264::fuzz::ContainerSeed& seed : cu264::fuzz::container_seeds()) {
-    for (std::uint8_t mode = 0; mode < 16; ++mode) all.push_back(behind(mode, seed.file));
+    for (std::uint8_t mode = 0; mode < 16; ++mode) all.push_back(with_prefix(mode, seed.file));
   }
   return all;
 }
@@ -142,7 +142,7 @@ std::vector<Bytes> carried_seeds() {
     const int format = seed.demuxer == "matroska" ? 0 : seed.demuxer == "mov" ? 1 : 2;
     for (const int output : {0, 1, 2, 3, 16, 64, 130})
       all.push_back(
-          behind({static_cast<std::uint8_t>(format), static_cast<std::uint8_t>(output)}, seed.file));
+          with_prefix({static_cast<std::uint8_t>(format), static_cast<std::uint8_t>(output)}, seed.file));
   }
   return all;
 }
@@ -157,7 +157,7 @@ std::vector<Bytes> filters_seeds() {
                        : seed.demuxer == "mov"    ? 3
                        : seed.demuxer == "mpegts" ? 4
                                                   : 1;
-    files.emplace_back(static_cast<std::uint8_t>(format), behind(0, seed.file));
+    files.emplace_back(static_cast<std::uint8_t>(format), with_prefix(0, seed.file));
   }
   std::vector<Bytes> all;
   for (std::uint8_t graph = 0; graph < 16; ++graph) {
@@ -245,16 +245,17 @@ Bytes small_cabac_stream(int number) {
 std::vector<Bytes> protect_seeds() {
   std::vector<Bytes> all;
   for (int number = 0; number < 8; ++number)
-    all.push_back(behind(std::uint8_t{0}, small_cabac_stream(number)));  // encrypts signs
+    all.push_back(with_prefix(std::uint8_t{0}, small_cabac_stream(number)));  // encrypts signs
   for (int tool = 0; tool < 8; ++tool)
-    all.push_back(behind(static_cast<std::uint8_t>(tool), small_stream(tool)));
+    all.push_back(with_prefix(static_cast<std::uint8_t>(tool), small_stream(tool)));
   return all;
 }
 
 // Each follows the bytes that say how it is cut (see fuzz_protect_calls.cpp).
 std::vector<Bytes> protect_calls_seeds() {
   std::vector<Bytes> all;
-  for (std::uint8_t how = 0; how < 16; ++how) all.push_back(behind({how, 1, how}, small_stream(how % 8)));
+  for (std::uint8_t how = 0; how < 16; ++how)
+    all.push_back(with_prefix({how, 1, how}, small_stream(how % 8)));
   return all;
 }
 
@@ -302,7 +303,7 @@ std::vector<Bytes> sealed_seeds() {
   }
   std::vector<Bytes> all;
   for (const Bytes& stream : streams) {
-    for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind(tool, stream));
+    for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(with_prefix(tool, stream));
   }
   return all;
 }

@@ -92,8 +92,8 @@ Encoded encode_on_device(const AnyEncoder& encoder, const vle::CodeTable& table,
              "download");
   Bytes output(capacity + kGuard);
   check_cuda(cudaMemcpy(output.data(), d_output.data(), output.size(), cudaMemcpyDeviceToHost), "download");
-  encoded.wrote_behind_output = std::any_of(output.begin() + static_cast<std::ptrdiff_t>(capacity),
-                                            output.end(), [](std::uint8_t byte) { return byte != kPoison; });
+  encoded.wrote_past_output = std::any_of(output.begin() + static_cast<std::ptrdiff_t>(capacity),
+                                          output.end(), [](std::uint8_t byte) { return byte != kPoison; });
   output.resize(std::min<std::uint64_t>(capacity, (encoded.result.bits + 7) / 8));
   encoded.stream = std::move(output);
   return encoded;

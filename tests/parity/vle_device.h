@@ -32,7 +32,7 @@ struct AnyEncoder {
 struct Encoded {
   vle::EncodeResult result{};
   Bytes stream;  // as much of the stream as the output holds
-  bool wrote_behind_output = false;
+  bool wrote_past_output = false;
 };
 
 // The input begins at an address that is `alignment` modulo 256 and ends with its allocation. Output and

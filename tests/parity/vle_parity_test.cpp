@@ -124,7 +124,7 @@ class VleParity : public DeviceTest {
                      " symbols at alignment " + std::to_string(alignment) + ", run " + std::to_string(run));
         EXPECT_EQ(encoded.result.missing, 0u);
         EXPECT_EQ(encoded.result.bits, expected.bits);
-        EXPECT_FALSE(encoded.wrote_behind_output);
+        EXPECT_FALSE(encoded.wrote_past_output);
         const auto difference = std::mismatch(expected.stream.begin(), expected.stream.end(),
                                               encoded.stream.begin(), encoded.stream.end());
         ASSERT_TRUE(difference.first == expected.stream.end())
@@ -217,7 +217,7 @@ TEST_F(VleParity, OutputTooSmall) {
         const Encoded encoded = encode_on_device(encoder, table.table, input, 0, room);
         EXPECT_EQ(encoded.result.bits, expected.bits) << encoder.name() << ", " << table.name << ", " << room;
         EXPECT_EQ(encoded.result.missing, 0u);
-        ASSERT_FALSE(encoded.wrote_behind_output) << encoder.name() << ", " << table.name << ", " << room;
+        ASSERT_FALSE(encoded.wrote_past_output) << encoder.name() << ", " << table.name << ", " << room;
       }
     }
   }
@@ -234,7 +234,7 @@ TEST_F(VleParity, SymbolWithoutCode) {
           const Encoded encoded = encode_on_device(encoder, table.table, input, 9, size * 4);
           EXPECT_NE(encoded.result.missing, 0u)
               << encoder.name() << ", " << table.name << ", " << size << ", symbol " << place;
-          ASSERT_FALSE(encoded.wrote_behind_output) << encoder.name() << ", " << table.name;
+          ASSERT_FALSE(encoded.wrote_past_output) << encoder.name() << ", " << table.name;
         }
       }
       Bytes input(20000, 255);  // a single symbol
@@ -258,7 +258,7 @@ TEST_F(VleParity, AggregatesThatAreTooLong) {
           encode_on_device({encoder, encoder.threads}, table->table, random_input(size, table->symbols, 11),
                            0, 2 * size / 4 * 4 + 4);
       EXPECT_NE(encoded.result.missing, 0u) << encoder.name << ", " << size;
-      EXPECT_FALSE(encoded.wrote_behind_output) << encoder.name << ", " << size;
+      EXPECT_FALSE(encoded.wrote_past_output) << encoder.name << ", " << size;
     }
   }
   EXPECT_GT(encoders, 0);

@@ -112,10 +112,10 @@ TEST(Rbsp, Splice) {
 TEST(VlcTables, FindEveryCode) {
   const VlcTables& tables = vlc_tables();
   const auto expect = [](core::CodeWord code, auto&& find, int symbol) {
-    for (const std::uint64_t behind :
+    for (const std::uint64_t after :
          {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x5555555555555555}}) {
       const std::uint64_t window =
-          static_cast<std::uint64_t>(code.bits) << (64 - code.length) | behind >> code.length;
+          static_cast<std::uint64_t>(code.bits) << (64 - code.length) | after >> code.length;
       const VlcEntry entry = find(window);
       EXPECT_EQ(entry.symbol, symbol);
       EXPECT_EQ(entry.length, code.length);

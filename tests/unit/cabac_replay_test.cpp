@@ -63,7 +63,7 @@ struct History {
 };
 
 // `ones` of 256 bins are ones. Alternating bins never let the bounds meet.
-TEST(CabacReplay, StateBehindSegments) {
+TEST(CabacReplay, StateAfterSegments) {
   std::mt19937 random(264);
   constexpr int kAlternating = -1;
   for (const int ones : {kAlternating, 0, 3, 60, 128, 200, 256}) {
@@ -74,7 +74,7 @@ TEST(CabacReplay, StateBehindSegments) {
       for (int segment = 0; segment < 60; ++segment) {
         const std::string where = std::to_string(ones) + " ones, up to " + std::to_string(longest) +
                                   " bins, segment " + std::to_string(segment);
-        ASSERT_EQ(state_behind(history, segment, initial), state) << where;
+        ASSERT_EQ(state_after(history, segment, initial), state) << where;
         std::vector<int>& bins = history.segments.emplace_back(random() % static_cast<unsigned>(longest + 1));
         for (int& bin : bins) {
           bin = ones == kAlternating ? 1 - last : static_cast<int>(random() % 256) < ones ? 1 : 0;
@@ -83,7 +83,7 @@ TEST(CabacReplay, StateBehindSegments) {
         }
       }
       history.replayed = 0;
-      state_behind(history, 60, initial);
+      state_after(history, 60, initial);
       if (ones == kAlternating) continue;
       EXPECT_LE(history.replayed, kBinsToMeet + 4 * kBinsToMeet) << ones << " ones";
     }

@@ -25,9 +25,9 @@ class FileExtent : public testing::Test {
   }
 
   // Whole, with something after the end, and cut at every byte from `from` on.
-  void check(const std::string& content, std::size_t from, const std::string& behind = "") {
+  void check(const std::string& content, std::size_t from, const std::string& after = "") {
     EXPECT_FALSE(is_cut(content));
-    EXPECT_FALSE(is_cut(content + behind));
+    EXPECT_FALSE(is_cut(content + after));
     for (std::size_t size = from; size < content.size(); ++size)
       EXPECT_TRUE(is_cut(content.substr(0, size))) << size;
   }

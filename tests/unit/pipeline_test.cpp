@@ -263,7 +263,7 @@ TEST(Pipeline, PicturesCodedAgainComeFirst) {
 
 // A clip that ends after a drain has the same bytes, whether the pictures drained are planned by then or
 // not.
-TEST(Pipeline, AnEndBehindADrainChangesNothing) {
+TEST(Pipeline, AnEndAfterADrainChangesNothing) {
   std::vector<std::int64_t> clip(25, 50);
   std::fill(clip.begin() + 12, clip.end(), 100);  // so that bits are left over at the end
   const PictureControl control = control_of(modes()[1]);

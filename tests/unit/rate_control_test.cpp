@@ -141,7 +141,7 @@ TEST(RateControl, DrainingChangesNothingButWhatIsLookedAt) {
 }
 
 // As many pictures are held as are looked at, whatever the batch, and given back when the clip ends.
-TEST(RateControl, PacketsComeBehindTheLookAhead) {
+TEST(RateControl, PacketsComeAfterTheLookAhead) {
   for (const int lookahead : {0, 1, 6}) {
     Config config = rate_modes(kWidth, kHeight)[1].config;
     config.backend = BackendChoice::cpu, config.threads = 1, config.lookahead = lookahead;

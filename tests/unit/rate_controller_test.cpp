@@ -94,8 +94,8 @@ std::vector<Coded> simulate(const Clip& clip, int reach, bool announces_end = tr
         return control;
       };
       if (!controller.can_plan(control_of(planned))) break;
-      const std::size_t behind = static_cast<std::size_t>(clip.settings(planned).lookahead);
-      for (; expected < std::min(planned + behind + 1, count); ++expected) {
+      const std::size_t lookahead = static_cast<std::size_t>(clip.settings(planned).lookahead);
+      for (; expected < std::min(planned + lookahead + 1, count); ++expected) {
         const PictureControl control = control_of(expected);
         controller.announce(curve_of(clip.pictures[expected]), control, control.settings.crf_q8.value_or(0));
       }
@@ -364,7 +364,7 @@ TEST(RateController, NoPictureExceedsItsLimit) {
 }
 
 // Where the curve has another slope than the sizes, a second size does not hit the limit either.
-TEST(RateController, LimitsAreUsedBehindWrongSlopes) {
+TEST(RateController, LimitsAreUsedDespiteWrongSlopes) {
   RateSettings settings;
   settings.qp = 5, settings.limit_bytes = 60000;
   for (const double slope : {0.85, 1.25}) {

@@ -60,8 +60,8 @@ __device__ inline int mark_level(int level, int half, int coding, unsigned word,
   const bool marked = (word & 1) != 0;
   const int bit = static_cast<int>(word >> 16 & 1);
   if (!by_parity) {
-    const unsigned behind = ((0xfffeu << coding) & 0xffff) << shift;
-    return marked && (nonzero & behind) == 0 ? protect::mark_t1_sign(level, bit) : level;
+    const unsigned after = ((0xfffeu << coding) & 0xffff) << shift;
+    return marked && (nonzero & after) == 0 ? protect::mark_t1_sign(level, bit) : level;
   }
   const unsigned ones = warp_or(abs(level) == 1 ? here : 0);
   // Position 0 counts as a level, so that an empty block has a first level; nothing else changes.

@@ -177,8 +177,8 @@ struct CabacRdoq {
     // greater ones.
     const int context = lane & 7, first = lane & ~(kLanes - 1);
     const core::LevelCost cost = core::level_cost(costs, context < 4 ? context : 0, max(context - 3, 0));
-    const int behind_one = lane + (context < 3 ? 1 : 0),
-              behind_greater = lane - context + max(4, min(context + 1, 7));
+    const int after_one = lane + (context < 3 ? 1 : 0),
+              after_greater = lane - context + max(4, min(context + 1, 7));
     unsigned rest = 0;
     int code[kOwn], places[kOwn];  // what all lanes need of a level and of its position
 #pragma unroll
@@ -201,7 +201,7 @@ struct CabacRdoq {
         if (kOwn > 1 && code_of_it == 0) continue;
         const int place = __shfl_sync(kWarp, places[i], next & 31), magnitude = code_of_it & 0xff;
         if (lane == next) bits_below[i] = bits;
-        sum = __shfl_sync(kWarp, sum, magnitude == 1 ? behind_one : behind_greater) +
+        sum = __shfl_sync(kWarp, sum, magnitude == 1 ? after_one : after_greater) +
               core::cabac_prefix_cost(cost, magnitude) + (code_of_it >> 8);
         positions += static_cast<std::int16_t>(place);
         const int without = __shfl_sync(kWarp, sum, first);

@@ -53,14 +53,14 @@ struct CavlcLengths {
 // exceeded the threshold of the suffixLength of that time. Every lane of the warp must call it.
 __device__ inline int suffix_length_by_votes(LaneInHalf lane, int magnitude) {
   int suffix_length = 1;
-  unsigned behind = 0xffff;  // positions that are coded after the last increment
+  unsigned later = 0xffff;  // positions that are coded after the last increment
 #pragma unroll 1
   for (int threshold = 3; threshold <= 48; threshold *= 2) {
     const unsigned above = __ballot_sync(kWarp, magnitude > threshold);
     if (above == 0) break;
-    const unsigned rising = (above >> (16 * lane.half)) & behind;
-    behind = rising == 0 ? 0 : (1u << core::highest_bit(rising)) - 1;
-    suffix_length += (behind >> lane.position) & 1;
+    const unsigned rising = (above >> (16 * lane.half)) & later;
+    later = rising == 0 ? 0 : (1u << core::highest_bit(rising)) - 1;
+    suffix_length += (later >> lane.position) & 1;
   }
   return suffix_length;
 }
@@ -94,9 +94,9 @@ __device__ inline int cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, 
   int bits = lengths.length[once];
 
   const unsigned here = 1u << lane.position, lower = symbols.nonzero & (here - 1);
-  const int suffix_length_behind = suffix_length_by_votes(lane, magnitude);
+  const int suffix_length_after_first = suffix_length_by_votes(lane, magnitude);
   const bool first = symbols.levels < 2 * here;
-  const int suffix_length = first ? core::first_suffix_length(symbols) : suffix_length_behind;
+  const int suffix_length = first ? core::first_suffix_length(symbols) : suffix_length_after_first;
   const int level_bits =
       core::level_length(core::level_code(level, first && symbols.trailing_ones < 3), suffix_length);
   if (symbols.levels & here) bits += level_bits;
