@@ -66,6 +66,7 @@ class Reader {
   std::vector<std::string> notes() const;
 
  private:
+  static std::string size_text(int width, int height);
   AVRational told_frame_rate() const;
   void fill_frame_rate();
   void fill_mean_rate();
