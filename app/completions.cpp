@@ -1,4 +1,4 @@
-#include "app/completions.h"
+#include "app/documentation.h"
 
 #include <vector>
 

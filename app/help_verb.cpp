@@ -3,9 +3,7 @@
 #include <cstdio>
 
 #include "app/common_options.h"
-#include "app/completions.h"
-#include "app/man_page.h"
-#include "app/options_page.h"
+#include "app/documentation.h"
 #include "app/verbs.h"
 
 namespace cu264::app {

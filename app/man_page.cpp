@@ -1,4 +1,4 @@
-#include "app/man_page.h"
+#include "app/documentation.h"
 
 #include <cctype>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "app/options_page.h"
+#include "app/documentation.h"
 
 #include <string>
 
