@@ -1,7 +1,7 @@
 // Stream compaction in one pass. Each block gathers the selected items of its tile in shared memory while it
 // waits for the number of items that earlier tiles selected, and then stores its items side by side.
 #include "common/cuda/error_check.h"
-#include "entropy/scan/device_select.h"
+#include "entropy/scan/device_scan.h"
 #include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"

@@ -2,7 +2,6 @@
 #include "cu264/scan.h"
 #include "entropy/scan/device_request.h"
 #include "entropy/scan/device_scan.h"
-#include "entropy/scan/device_select.h"
 
 namespace cu264::scan {
 namespace {
