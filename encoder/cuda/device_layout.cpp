@@ -31,7 +31,7 @@ std::size_t level_bytes(const StreamParams& params, int batch) {
          sizeof(std::int16_t);
 }
 
-// Levels, streams and what a batch is made with: the two pieces at the top of memory.h.
+// Levels, streams and what a batch is made with: the two pieces at the top of device_layout.h.
 void lay_out_cavlc(const StreamParams& p, int batch, Arena& arena, DeviceMemory& m) {
   m.stream_bytes = static_cast<std::size_t>(batch) *
                    entropy::max_packed_bytes(p.format.mb_width, p.format.mb_height, p.format.slices);
