@@ -33,7 +33,7 @@ struct PacedPicture {
 
   // Returns whether the pictures before it that it depends on are known.
   bool can_plan() const;
-  // Announces the picture and those after it that it looks at to the controller. Where that takes measures
+  // Announces to the controller the picture and those after it that it looks at. Where that takes measures
   // that are not done, it waits or returns false.
   bool announce_lookahead(const StreamParams& stages, bool wait);
   // The picture was announced.

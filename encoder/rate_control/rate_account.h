@@ -85,7 +85,7 @@ struct RateShares {
     return {target, nominal_target, second_bits, end_surplus, end_absorbers, fill, buffer, kept_drift, cbr};
   }
 
-  // Returns whether pictures with these and those shares may be planned as one.
+  // Returns whether pictures with these shares and with the others may be planned as one.
   bool same_rates(const RateShares& other) const {
     return nominal_target == other.nominal_target && fill == other.fill && buffer == other.buffer;
   }
@@ -107,7 +107,7 @@ struct RateShares {
   // coded again. With a buffer of one second that is 12 % of a second's bits.
   std::int64_t planned_drift = 1;
   std::int64_t kept_drift = 1;
-  // The same for the bits of any second, which are so within 10 %.
+  // The same for the bits of any second, which so stay within 10 %.
   std::int64_t planned_window = 1;
   std::int64_t kept_window = 1;
 
@@ -144,7 +144,7 @@ struct RateAccount {
     if (shares.end_absorbers > 0) {
       part = scaled(surplus + shares.end_surplus, absorber, shares.end_absorbers);
     } else {
-      // The surplus is used up within a second or so, and what is added to it as a rule a little beforehand.
+      // The surplus is used up within a second or so; part of what is usually added to it is used beforehand.
       part = scaled(surplus, absorber, shares.second_bits) +
              scaled(absorber * 3 / 4, surplus_sum, std::max(absorber_sum, shares.second_bits));
     }
@@ -253,7 +253,7 @@ class ExactAccount {
 
  private:
   RateAccount account_;
-  std::int64_t target_ = 0;  // the usual one, at the picture before
+  std::int64_t target_ = 0;  // the nominal one of the previous picture
   std::int64_t target_rest_ = 0;
   std::int64_t fill_rest_ = 0;
   bool begun_ = false;

@@ -41,7 +41,7 @@ class RateController {
 
   // Returns whether the next picture can be planned now: the pictures it depends on are settled.
   bool can_plan(const PictureControl& control) const;
-  // Returns whether no picture can be planned before the first one is settled, which was planned.
+  // Returns whether the first picture is planned, and no other can be before that one is settled.
   bool waits_for_first() const;
 
   // Returns the number of the picture that is planned next. Pictures count from 0.
@@ -160,8 +160,8 @@ class RateController {
   std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
   std::deque<AnnouncedPicture> announced_;
-  std::int64_t clock_ = 0;                // when the next one begins that is announced
-  std::deque<std::int64_t> late_starts_;  // of those that the mean of the last shares counts
+  std::int64_t clock_ = 0;                // when the next announced picture begins
+  std::deque<std::int64_t> late_starts_;  // of the pictures in the mean of the latest shares
   bool ended_ = false;
   Outlook outlook_;
   std::deque<ControlledPicture>

@@ -1,4 +1,4 @@
-// Typical sizes of pictures: what rate control expects of a stream of which it has seen little.
+// Typical sizes of pictures: what rate control assumes of a stream before it has seen much of it.
 #pragma once
 
 #include "encoder/rate_control/bits_model.h"

@@ -70,8 +70,9 @@ struct HalfBlock {
 };
 
 // Computes the values that predictions are taken from (core::intra4x4_values without DC) for the blocks of
-// both halves. kReadsFar: also from the macroblock above and to the right, whose samples are in the canvas.
-template <bool kReadsFar, bool kRd>
+// both halves. kReadsAboveRight: also from the macroblock above and to the right, whose samples are in the
+// canvas.
+template <bool kReadsAboveRight, bool kRd>
 __device__ HalfBlock begin_step(WarpState<kRd>& s, const LaneIndices& lane, const Intra4x4Lane& constants,
                                 unsigned neighbours, int step) {
   HalfBlock b;
@@ -79,8 +80,8 @@ __device__ HalfBlock begin_step(WarpState<kRd>& s, const LaneIndices& lane, cons
   b.own.where = lane.half == 0 ? b.first.where : b.second.where;
   b.own.about = lane.half == 0 ? b.first.about : b.second.about;
   const int edges = static_cast<int>((b.own.about | neighbours) & (kHasLeft | kHasAbove));
-  b.available = edges | (!kReadsFar && (b.own.about & neighbours & kAvoidsAboveRight) != 0 ? 0 : 4);
-  constexpr unsigned kOfMacroblock = kHasAboveRightIfAbove | (kReadsFar ? kAvoidsAboveRight : 0);
+  b.available = edges | (!kReadsAboveRight && (b.own.about & neighbours & kAvoidsAboveRight) != 0 ? 0 : 4);
+  constexpr unsigned kOfMacroblock = kHasAboveRightIfAbove | (kReadsAboveRight ? kAvoidsAboveRight : 0);
   const bool above_right = (b.own.about & ((neighbours & kOfMacroblock) | kHasAboveRight)) != 0;
   const std::uint8_t* const first = s.canvas.at(0, 0) + b.own.canvas();
   const int v0 = first[above_right ? constants.line_offset : constants.line_offset_without_above_right];
