@@ -243,7 +243,7 @@ TEST(CabacRate, SmallBlocksStayBelowHalfAWord) {
   }
 }
 
-// Costs follow the QP without jumps, and what the entropy coder hardly ever codes is dear.
+// Costs follow the QP without jumps, and what the entropy coder hardly ever codes takes many bits.
 TEST(CabacRate, CostsFollowTheQp) {
   for (int qp = 1; qp < 52; ++qp) {
     for (int context = 0; context < kCabacContexts; ++context) {
