@@ -1,6 +1,7 @@
 // The encoder of one stream: a session and its pipeline.
 #include "cu264/encoder.h"
 
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -40,8 +41,9 @@ struct Encoder::Impl {
   void submit(const Frame& frame) {
     encoder::Job job = session.next_job(frame);
     job.frame.frame = frame;
-    pipeline().submit(std::move(job));
+    const std::exception_ptr error = pipeline().submit(std::move(job));
     session.sent(frame);
+    if (error) std::rethrow_exception(error);
   }
 
   void flush(bool ends_clip) {

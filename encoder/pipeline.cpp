@@ -39,9 +39,10 @@ bool Pipeline::restart(const StreamParams& params, int batch) {
   return true;
 }
 
-void Pipeline::submit(Job job) {
+std::exception_ptr Pipeline::submit(Job job) {
   flushed_ = false;
   auto picture = std::make_unique<PacedPicture>(std::move(job));
+  const PacedPicture& submitted = *picture;  // collect() alone ends it
   try {
     check_picture(picture->job.picture, params_);
     const HeldFrame& held = picture->job.frame;
@@ -55,6 +56,7 @@ void Pipeline::submit(Job job) {
     pictures_.push_back(std::move(picture));
   }
   advance();
+  return submitted.error;
 }
 
 PacedStream& Pipeline::stream_of(const core::PictureParams& params) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -33,9 +34,9 @@ class Pipeline {
   // The number of pictures that may be submitted before the oldest must be collected.
   int capacity() const { return capacity_; }
   // Takes a picture, whose frame is as for Backend::submit. An error of the picture comes with its access
-  // unit. With a look-ahead the picture waits until that many pictures of its stream have been submitted
+  // unit; if the picture has failed already, the error is also returned. With a look-ahead the picture waits until that many pictures of its stream have been submitted
   // after it.
-  void submit(Job job);
+  std::exception_ptr submit(Job job);
   // The pictures of a stream that wait for later ones are coded without them. `ends_clip`: none will come.
   void release(std::uint32_t stream, bool ends_clip);
   // Says that no further picture will come soon.

@@ -80,7 +80,7 @@ std::vector<CodedItems> code_items_on_device(const std::vector<ItemSlice>& slice
   job.pool = {layout, d_items.data(), d_slices.data(), d_all.data()};
   job.memory = entropy::carve_chunks(arena, layout, macroblocks);
   job.records = d_records.data();
-  job.coded = d_slice_bits.data();
+  job.slice_bits = d_slice_bits.data();
   const std::uint32_t rounds = layout.rounds();
   for (job.round = 0; job.round != rounds; ++job.round) {
     const std::size_t first = static_cast<std::size_t>(job.round) * layout.segments * layout.segment_items(),

@@ -375,7 +375,9 @@ TEST(Pipeline, ErrorsBelongToTheirPictures) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit({{frame}, picture, control_of(modes()[1])});
+      const std::exception_ptr error = backend->submit({{frame}, picture, control_of(modes()[1])});
+      if (clip[n] == kRefusedPicture) EXPECT_TRUE(error) << "what is known at once is said at once";
+      if (n != broken) EXPECT_FALSE(error);
     }
     backend->release(0, true);
     backend->flush();
