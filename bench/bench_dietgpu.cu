@@ -38,8 +38,8 @@ PeerTimes time_dietgpu(const std::vector<std::uint8_t>& bytes, int probability_b
   const dietgpu::ANSCodecConfig config(probability_bits);
   PeerTimes times;
   times.compress = median_milliseconds(runs, [&] {
-    dietgpu::ansEncodeBatchStride(memory, config, 1, d_input.data(), size, size, nullptr, d_coded.data(), most,
-                                  d_size.data(), nullptr);
+    dietgpu::ansEncodeBatchStride(memory, config, 1, d_input.data(), size, size, nullptr, d_coded.data(),
+                                  most, d_size.data(), nullptr);
   });
   std::uint32_t coded = 0;
   check_cuda(cudaMemcpy(&coded, d_size.data(), sizeof coded, cudaMemcpyDeviceToHost), "cudaMemcpy");

@@ -34,8 +34,8 @@ class Pipeline {
   // The number of pictures that may be submitted before the oldest must be collected.
   int capacity() const { return capacity_; }
   // Takes a picture, whose frame is as for Backend::submit. An error of the picture comes with its access
-  // unit; if the picture has failed already, the error is also returned. With a look-ahead the picture waits until that many pictures of its stream have been submitted
-  // after it.
+  // unit; if the picture has failed already, the error is also returned. With a look-ahead the picture waits
+  // until that many pictures of its stream have been submitted after it.
   std::exception_ptr submit(Job job);
   // The pictures of a stream that wait for later ones are coded without them. `ends_clip`: none will come.
   void release(std::uint32_t stream, bool ends_clip);
