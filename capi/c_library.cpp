@@ -1,20 +1,19 @@
 // What C programs ask the library itself.
+#include <string>
+
 #include "capi/boundary.h"
 #include "cu264/encoder.h"
-#include "cu264/version.h"
-
-#if defined(__clang__)
-#define CU264_COMPILER "clang " __clang_version__
-#else
-#define CU264_COMPILER "gcc " __VERSION__
-#endif
+#include "encoder/build_text.h"
+#include "encoder/cuda_module/open_module.h"
 
 const char* cu264_version(void) {
-  return cu264::version();
+  return CU264_VERSION_TEXT;
 }
 
 const char* cu264_build_info(void) {
-  return "cu264 " CU264_VERSION_TEXT ", " CU264_CUDA_TEXT ", " CU264_COMPILER;
+  static const std::string text = "cu264 " CU264_VERSION_TEXT " (" CU264_COMMIT_TEXT +
+                                  cu264::encoder::cuda::module_text() + ", " CU264_COMPILER_TEXT ")";
+  return text.c_str();
 }
 
 void cu264_release_cached_memory(void) {

@@ -4,6 +4,8 @@ set(CU264_CUDA AUTO CACHE STRING "Compile the CUDA parts: AUTO, ON or OFF")
 set_property(CACHE CU264_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CU264_CUDA_ARCHITECTURES "" CACHE STRING
     "GPU architectures as in CMAKE_CUDA_ARCHITECTURES, such as 90-real; empty: every one that the compiler knows")
+set(CU264_CUDA_COMPRESSION "" CACHE STRING
+    "How nvcc compresses kernels, as in its --compress-mode: size for files a quarter as large; empty: its default")
 
 set(CU264_WITH_CUDA FALSE)
 if(CU264_CUDA STREQUAL "AUTO" OR CU264_CUDA)
@@ -52,4 +54,8 @@ if(CU264_WITH_CUDA)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_EXTENSIONS OFF)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  if(CU264_CUDA_COMPRESSION)
+    target_compile_options(cu264_build_flags INTERFACE
+      "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=${CU264_CUDA_COMPRESSION}>")
+  endif()
 endif()

@@ -1,13 +1,15 @@
 #include "cu264/version.h"
 
-#define CU264_TEXT_(x) #x
-#define CU264_TEXT(x) CU264_TEXT_(x)
+#include "encoder/build_text.h"
 
 namespace cu264 {
 
 const char* version() noexcept {
-  return CU264_TEXT(CU264_VERSION_MAJOR) "." CU264_TEXT(CU264_VERSION_MINOR) "." CU264_TEXT(
-      CU264_VERSION_PATCH);
+  return CU264_VERSION_TEXT;
+}
+
+const char* build_info() noexcept {
+  return "cu264 " CU264_VERSION_TEXT " (" CU264_COMMIT_TEXT CU264_CUDA_TEXT ", " CU264_COMPILER_TEXT ")";
 }
 
 }  // namespace cu264

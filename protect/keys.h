@@ -1,4 +1,4 @@
-// Keys, and what libcrypto computes from them: keystream, key check, authentication codes, random nonces.
+// Keys, and what is computed from them: keystream, key check, authentication codes, random nonces.
 #pragma once
 
 #include <array>
@@ -22,6 +22,10 @@ using bitstream::Bytes;
 using bitstream::ByteSpan;
 
 using Digest = std::array<std::uint8_t, 32>;
+
+// Throw Error(encode_failure) if there are no random numbers. Keys are drawn apart from what becomes public.
+void fill_at_random(std::span<std::uint8_t> bytes);
+void fill_with_secret(std::span<std::uint8_t> bytes);
 
 std::uint64_t random_nonce();
 

@@ -11,5 +11,8 @@ namespace cu264 {
 // The version of the linked library, for example "0.1.0". It may differ from the macros of this header.
 const char* version() noexcept;
 
+// How the library was built, one line: version, commit if it is known, CUDA and its architectures, compiler.
+const char* build_info() noexcept;
+
 }  // namespace cu264
 #endif

@@ -1,0 +1,12 @@
+# What files that include encoder/build_text.h are compiled with.
+set(CU264_COMMIT "" CACHE STRING "The commit that this is built from, which --version and its like tell; empty: not known")
+set(commit)
+if(CU264_COMMIT)
+  set(commit "commit ${CU264_COMMIT}, ")
+endif()
+set(cuda "without CUDA")
+if(CU264_WITH_CUDA)
+  list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+  set(cuda "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${architectures}")
+endif()
+set(CU264_BUILD_TEXT "CU264_COMMIT_TEXT=\"${commit}\"" "CU264_CUDA_TEXT=\"${cuda}\"")

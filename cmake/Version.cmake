@@ -1,0 +1,11 @@
+# include/cu264/version.h is the one place that has the version. Sets CU264_VERSION to it.
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../include/cu264/version.h header)
+set(CU264_VERSION)
+foreach(part MAJOR MINOR PATCH)
+  if(NOT header MATCHES "#define CU264_VERSION_${part} ([0-9]+)")
+    message(FATAL_ERROR "include/cu264/version.h has no CU264_VERSION_${part}")
+  endif()
+  list(APPEND CU264_VERSION ${CMAKE_MATCH_1})
+endforeach()
+list(JOIN CU264_VERSION . CU264_VERSION)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../include/cu264/version.h)
