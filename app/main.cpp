@@ -25,7 +25,7 @@ ExitCode run(const std::vector<std::string>& arguments) {
   const std::string& verb = arguments[0];
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (verb == "--help" || verb == "-h") return cu264::app::help_verb(rest);
-  if (verb == "--version" || verb == "-V") return std::printf("cu264 %s\n", cu264::version()), ExitCode::done;
+  if (verb == "--version" || verb == "-V") return std::puts(cu264::build_info()), ExitCode::done;
   return cu264::app::find_verb(verb).run(rest);
 }
 

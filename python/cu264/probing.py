@@ -89,6 +89,9 @@ class Info:
         Versions of NumPy and PyAV; None: not installed.
     probe : Probe
         Which backend works here.
+    build : str
+        Of what cu264 was built: its version, the commit if that is known, CUDA with the architectures of GPUs,
+        the compiler.
     """
 
     version: str
@@ -98,11 +101,12 @@ class Info:
     numpy: Optional[str]
     av: Optional[str]
     probe: Probe
+    build: str
 
     def __str__(self) -> str:
         return "\n".join(
             (
-                f"cu264   {self.version}, {'with' if self.cuda else 'without'} the CUDA backend",
+                self.build.replace("cu264 ", "cu264   ", 1),
                 f"backend {self.probe.backend}: {self.probe.detail}",
                 f"Python  {self.python}, {self.system}",
                 f"NumPy   {self.numpy or 'not installed'}",
@@ -144,4 +148,5 @@ def info() -> Info:
         numpy=_version_of("numpy"),
         av=_version_of("av"),
         probe=probe(),
+        build=_core.build_info(),
     )

@@ -257,6 +257,7 @@ NB_MODULE(_core, m) {
   bind_options(m);
   bind_vle(m);
   m.def("version", &version);
+  m.def("build_info", &build_info);
 }
 
 }  // namespace cu264::python
