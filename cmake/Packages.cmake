@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE ${CU264_PACKAGE_RELEASE})
 set(CPACK_COMPONENTS_ALL)
 
 # cu264_package(COMPONENT NAME SECTION DESCRIPTION [DEPENDS COMPONENT...]): begins a package, whose files are then installed
-# with the component. DESCRIPTION is a line, and what follows a first \n.
+# with the component. The first line of the description is the project's.
 macro(cu264_package component name section description)
   cmake_parse_arguments(package "" "" "DEPENDS" ${ARGN})
   list(APPEND CPACK_COMPONENTS_ALL ${component})
@@ -36,26 +36,23 @@ set(triggers ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 file(WRITE ${triggers} "activate-noawait ldconfig\n")
 
 if(CU264_C)
-  cu264_package(deb_library libcu264-0 libs "H.264 encoder for GPUs and CPUs, all pictures intra\n\
- libcu264.so.0, the library for C programs. It encodes on the processor, and on\n\
- NVIDIA GPUs where libcu264-cuda0 is installed, to the same bytes.")
+  cu264_package(deb_library libcu264-0 libs "libcu264.so.0, the library for C programs. It encodes on the processor, and on\n\
+NVIDIA GPUs where libcu264-cuda0 is installed, to the same bytes.")
   install(TARGETS cu264_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT deb_library NAMELINK_SKIP EXCLUDE_FROM_ALL)
   set(CPACK_DEBIAN_DEB_LIBRARY_PACKAGE_SUGGESTS libcu264-cuda0)
   set(CPACK_DEBIAN_DEB_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
   set(CPACK_DEBIAN_DEB_LIBRARY_PACKAGE_CONTROL_EXTRA ${triggers})
 
   if(CU264_WITH_CUDA)
-    cu264_package(deb_cuda libcu264-cuda0 libs "H.264 encoder for GPUs and CPUs, CUDA module\n\
- libcu264_cuda.so.0, which libcu264.so.0 opens where it is installed. It contains\n\
- NVIDIA's CUDA runtime and needs NVIDIA's driver." DEPENDS deb_library)
+    cu264_package(deb_cuda libcu264-cuda0 libs "The CUDA module libcu264_cuda.so.0, which libcu264.so.0 opens where it is installed. It\n\
+contains NVIDIA's CUDA runtime and needs NVIDIA's driver." DEPENDS deb_library)
     install(TARGETS cu264_cuda_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT deb_cuda NAMELINK_SKIP EXCLUDE_FROM_ALL)
     set(CPACK_DEBIAN_DEB_CUDA_PACKAGE_SUGGESTS libcuda1)
     set(CPACK_DEBIAN_DEB_CUDA_PACKAGE_CONTROL_EXTRA ${triggers})
   endif()
 
-  cu264_package(deb_development libcu264-dev libdevel "H.264 encoder for GPUs and CPUs, development files\n\
- The header cu264/cu264.h, for C programs and for every language that calls C. The\n\
- C++ library has no stable ABI, so it is built with the programs that use it." DEPENDS deb_library)
+  cu264_package(deb_development libcu264-dev libdevel "The header cu264/cu264.h, for C programs and for every language that calls C. The\n\
+C++ library has no stable ABI, so it is built with the programs that use it." DEPENDS deb_library)
   install(TARGETS cu264_c EXPORT cu264PackagedTargets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT deb_development NAMELINK_ONLY EXCLUDE_FROM_ALL)
   install(EXPORT cu264PackagedTargets FILE cu264cTargets.cmake NAMESPACE cu264::
@@ -71,9 +68,8 @@ if(CU264_C)
 endif()
 
 if(CU264_APP)
-  cu264_package(deb_command cu264 video "H.264 encoder for GPUs and CPUs, command\n\
- Encodes whatever FFmpeg reads to .264, .mp4, .mov, .mkv and .ts, on NVIDIA GPUs or\n\
- the processor. Every picture is intra and stands on its own.")
+  cu264_package(deb_command cu264 video "The command encodes whatever FFmpeg reads to .264, .mp4, .mov, .mkv and .ts, on NVIDIA GPUs or\n\
+the processor. Every picture is intra and stands on its own.")
   install(TARGETS cu264_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT deb_command EXCLUDE_FROM_ALL)
   cu264_install_command_help(COMPONENT deb_command EXCLUDE_FROM_ALL)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
@@ -83,8 +79,7 @@ if(CU264_APP)
 endif()
 
 if(TARGET gstcu264)
-  cu264_package(deb_gstreamer gstreamer1.0-cu264 video "H.264 encoder for GPUs and CPUs, GStreamer plugin\n\
- The element cu264enc." DEPENDS deb_library)
+  cu264_package(deb_gstreamer gstreamer1.0-cu264 video "The element cu264enc of GStreamer." DEPENDS deb_library)
   install(TARGETS gstcu264 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0 COMPONENT deb_gstreamer EXCLUDE_FROM_ALL)
 endif()
 
