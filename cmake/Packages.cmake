@@ -53,9 +53,9 @@ contains NVIDIA's CUDA runtime and needs NVIDIA's driver." DEPENDS deb_library)
 
   cu264_package(deb_development libcu264-dev libdevel "The header cu264/cu264.h, for C programs and for every language that calls C. The\n\
 C++ library has no stable ABI, so it is built with the programs that use it." DEPENDS deb_library)
-  install(TARGETS cu264_c EXPORT cu264PackagedTargets
+  install(TARGETS cu264_c
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT deb_development NAMELINK_ONLY EXCLUDE_FROM_ALL)
-  install(EXPORT cu264PackagedTargets FILE cu264cTargets.cmake NAMESPACE cu264::
+  install(EXPORT cu264cTargets NAMESPACE cu264::
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cu264 COMPONENT deb_development EXCLUDE_FROM_ALL)
   install(FILES ${PROJECT_BINARY_DIR}/encoder/cu264Config.cmake ${PROJECT_BINARY_DIR}/encoder/cu264ConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cu264 COMPONENT deb_development EXCLUDE_FROM_ALL)
