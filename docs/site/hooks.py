@@ -1,0 +1,25 @@
+"""What MkDocs does for this site besides its plugins: mkdocs.yml names this file."""
+import pathlib
+import sys
+
+from mkdocs.structure.files import File
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import repository_pages  # noqa: E402
+
+
+def on_files(files, config):
+    pages = {}
+    for path in repository_pages.documents():
+        pages[path] = (repository_pages.ROOT / path).read_text(encoding="utf-8")
+        files.append(File.generated(config, repository_pages.site_path(path), content=pages[path]))
+    for file in files.documentation_pages():
+        pages.setdefault(repository_pages.repository_path(file.src_uri), file.content_string)
+    for place, content in repository_pages.source_files(pages).items():
+        files.append(File.generated(config, place, content=content))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    return repository_pages.rewritten(page.file.src_uri, markdown)
