@@ -6,6 +6,7 @@ from mkdocs.structure.files import File
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import header_pages  # noqa: E402
 import repository_pages  # noqa: E402
 
 
@@ -18,6 +19,8 @@ def on_files(files, config):
         pages.setdefault(repository_pages.repository_path(file.src_uri), file.content_string)
     for place, content in repository_pages.source_files(pages).items():
         files.append(File.generated(config, place, content=content))
+    for name, markdown in header_pages.pages().items():
+        files.append(File.generated(config, "reference/%s.md" % name, content=markdown))
     return files
 
 

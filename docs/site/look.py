@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Opens pages of the built site in headless Chromium and fails if axe finds a fault of accessibility, if the console has an
+error, if a page is wider than the window, or if anything is loaded from elsewhere. Writes pictures of the first screen.
+
+  look.py SITE PICTURES [PAGE...]      default: every page that the navigation names
+"""
+import functools
+import http.server
+import pathlib
+import shutil
+import sys
+import threading
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+WIDTHS = {390: 844, 1440: 900}
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def pages_of(site):
+    """All pages but those of sources and measurements, which are made alike."""
+    found = sorted(path.parent.relative_to(site).as_posix() for path in site.rglob("index.html"))
+    return [name for name in found if not name.startswith(("repository", "results/", "reference/"))] + ["results", "reference/encoder"]
+
+
+def score(results):
+    """The share of the rules, weighed by axe's impact, that a page keeps; the weights are those Lighthouse gives most rules."""
+    weights = {"critical": 10, "serious": 7, "moderate": 3, "minor": 1}
+    failed = sum(weights[each["impact"] or "minor"] for each in results["violations"])
+    kept = 7 * len(results["passes"])
+    return 100 * kept / (kept + failed) if kept else 0
+
+
+def look(browser, address, name, width, scheme, pictures):
+    found = []
+    context = browser.new_context(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    page.on("console", lambda message: found.append("console: " + message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: found.append("script: %s" % error))
+    page.on("request", lambda request: found.append("loads " + request.url)
+            if not request.url.startswith((address, "data:", "blob:")) else None)
+    page.goto(address + "/" + ("" if name == "." else name + "/"))
+    page.wait_for_load_state("networkidle")
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    if wide > 0:
+        found.append("is %d pixels wider than the window" % wide)
+    if name == ".":
+        page.screenshot(path=pictures / ("first-%d-%s.png" % (width, scheme)))
+    results = Axe().run(page, options=RULES).response
+    for fault in results["violations"]:
+        found.append("axe, %s: %s: %s" % (fault["impact"], fault["id"], fault["nodes"][0]["html"][:120]))
+    context.close()
+    return found, score(results)
+
+
+def main():
+    site, pictures = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    pictures.mkdir(parents=True, exist_ok=True)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = "http://127.0.0.1:%d" % server.server_port
+    faults, scores = 0, []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for name in sys.argv[3:] or pages_of(site):
+            for width, scheme in ((390, "light"), (1440, "dark")) if name != "." else ((w, s) for w in WIDTHS for s in ("light", "dark")):
+                found, kept = look(browser, address, name, width, scheme, pictures)
+                scores.append(kept)
+                faults += len(found)
+                for fault in found:
+                    print("%s at %d, %s: %s" % (name, width, scheme, fault))
+        browser.close()
+    print("%d views of pages, %d faults, accessibility %.0f to %.0f of 100" % (len(scores), faults, min(scores), max(scores)))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
