@@ -1,5 +1,7 @@
 """What MkDocs does for this site besides its plugins: mkdocs.yml names this file."""
 import pathlib
+import posixpath
+import re
 import sys
 
 from mkdocs.structure.files import File
@@ -7,7 +9,10 @@ from mkdocs.structure.files import File
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import header_pages  # noqa: E402
+import plots  # noqa: E402
 import repository_pages  # noqa: E402
+
+PLOT = re.compile(r"^<!-- plot: ([\w-]+) -->$", re.M)
 
 
 def on_files(files, config):
@@ -25,4 +30,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    return repository_pages.rewritten(page.file.src_uri, markdown)
+    source = page.file.src_uri
+    to_results = posixpath.relpath("bench/results", posixpath.dirname(repository_pages.repository_path(source)))
+    markdown = PLOT.sub(lambda asked: plots.figure(asked.group(1), to_results), markdown)
+    return repository_pages.rewritten(source, markdown)

@@ -1,0 +1,14 @@
+// What the theme lacks for readers who use a keyboard or a screen reader: names of parts of the page, and a focus for what scrolls.
+function nameParts() {
+  document.querySelectorAll(".md-search[role=dialog]").forEach((part) => part.setAttribute("aria-label", "Search"));
+  document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code, .plot").forEach((part) => {
+    if (part.scrollWidth > part.clientWidth) part.setAttribute("tabindex", "0");
+  });
+  document.querySelectorAll("nav.md-code__nav").forEach((part) => part.setAttribute("role", "group"));
+  document.querySelectorAll(".md-nav .md-nav").forEach((part) => part.setAttribute("role", "group"));
+}
+addEventListener("DOMContentLoaded", () => {
+  nameParts();
+  new MutationObserver(nameParts).observe(document.body, {childList: true, subtree: true});
+});
+addEventListener("resize", nameParts);
