@@ -3,7 +3,7 @@ own. Every bar and point tells its values when the pointer rests on it."""
 import html
 import math
 
-WIDTH, LABELS, VALUE, BAR, ROW = 760, 170, 70, 15, 24
+WIDTH, VALUE, BAR, ROW = 760, 76, 15, 24
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 64, 16, 12, 44, 320
 MARKS = ("M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0", "M-4 -4h8v8h-8z", "M0 -5.5L5 4h-10z", "M0 -5.5L5.5 0L0 5.5L-5.5 0z",
          "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z")
@@ -33,11 +33,12 @@ def svg(title, width, height, parts):
 
 def bars(title, axis, rows, unit="", decimals=0):
     """Horizontal bars from zero, or on both sides of it. A row is a name, a value, and the number of its colour."""
+    labels = 20 + 7.2 * max(len(row[0]) for row in rows)  # a letter is about so wide
     least, most = min(0, *(row[1] for row in rows)), max(0, *(row[1] for row in rows))
-    room = WIDTH - LABELS - VALUE - (VALUE if least < 0 else 0)
+    room = WIDTH - labels - VALUE - (VALUE if least < 0 else 0)
     scale = room / (most - least)
-    zero = LABELS + (VALUE if least < 0 else 0) - least * scale
-    parts, last = [text(LABELS, 14, axis, "name")], 26 + ROW * len(rows)
+    zero = labels + (VALUE if least < 0 else 0) - least * scale
+    parts, last = [text(0, 14, axis, "name")], 26 + ROW * len(rows)
     for step in steps(max(most, -least)):
         for value in {step, -step}:
             if least <= value <= most:
@@ -47,7 +48,7 @@ def bars(title, axis, rows, unit="", decimals=0):
     for row, (name, value, colour) in enumerate(rows):
         y, length = 28 + ROW * row, abs(value) * scale
         label = shown(value, decimals) + unit
-        parts.append(text(LABELS - 10, y + 12, name, anchor="end"))
+        parts.append(text(labels - 10, y + 12, name, anchor="end"))
         parts.append('<rect class="bar s%d" x="%.1f" y="%.1f" width="%.1f" height="%d"><title>%s</title></rect>' % (
             colour, zero - (length if value < 0 else 0), y, length, BAR, html.escape("%s: %s" % (name, label))))
         parts.append(text(zero + length + 6, y + 12, label, "value") if value >= 0

@@ -15,13 +15,20 @@ import repository_pages  # noqa: E402
 PLOT = re.compile(r"^<!-- plot: ([\w-]+) -->$", re.M)
 
 
+def with_plots(path, markdown):
+    """Puts the plots in that a document of the repository asks for."""
+    to_results = posixpath.relpath("bench/results", posixpath.dirname(path))
+    return PLOT.sub(lambda asked: plots.figure(asked.group(1), to_results), markdown)
+
+
 def on_files(files, config):
     pages = {}
     for path in repository_pages.documents():
         pages[path] = (repository_pages.ROOT / path).read_text(encoding="utf-8")
         files.append(File.generated(config, repository_pages.site_path(path), content=pages[path]))
     for file in files.documentation_pages():
-        pages.setdefault(repository_pages.repository_path(file.src_uri), file.content_string)
+        path = repository_pages.repository_path(file.src_uri)
+        pages.setdefault(path, with_plots(path, file.content_string))
     for place, content in repository_pages.source_files(pages).items():
         files.append(File.generated(config, place, content=content))
     for name, markdown in header_pages.pages().items():
@@ -31,6 +38,4 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     source = page.file.src_uri
-    to_results = posixpath.relpath("bench/results", posixpath.dirname(repository_pages.repository_path(source)))
-    markdown = PLOT.sub(lambda asked: plots.figure(asked.group(1), to_results), markdown)
-    return repository_pages.rewritten(source, markdown)
+    return repository_pages.rewritten(source, with_plots(repository_pages.repository_path(source), markdown))
