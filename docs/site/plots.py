@@ -153,6 +153,15 @@ def tensor():
     return drawn, table(["way", "ms", "MB"], [(row["first"], row["ms"], row["MB at 37.05 dB"]) for row in rows]), [file]
 
 
+def inter():
+    file = "inter-prediction.md"
+    rows = markdown_table(file, "clip", "cu264, kB", row="geometric mean")
+    drawn = bars("All-intra beside inter prediction", "cu264's bytes / libx264's with a GOP of 250, at equal luma PSNR",
+                 [(row["first"], number(row["cu264 is larger by"]), 5) for row in rows], " times", 2)
+    head = ["cu264, kB", "dB", "libx264, GOP 250, kB", "its bytes at cu264's dB, kB", "cu264 is larger by"]
+    return drawn, table(["clip"] + head[:1] + head[2:], [[row["first"]] + [row[name] for name in head[:1] + head[2:]] for row in rows]), [file]
+
+
 def huffman():
     file = "peers-h100.md"
     rows = markdown_table(file, "fast", "ANS")
@@ -167,7 +176,8 @@ def huffman():
 
 PLOTS = {"speed": speed, "bytes-beside-nvjpeg": bytes_beside_nvjpeg, "bits-high": bits_high, "bits-baseline": bits_baseline,
          "rate-distortion": rate_distortion, "batch": batch, "streams": streams, "qp": by_qp, "latency": latency, "stages": stages,
-         "edges": edges, "encryption": encryption, "papers": papers, "tensor": tensor, "huffman": huffman}
+         "edges": edges, "encryption": encryption, "papers": papers, "tensor": tensor, "huffman": huffman,
+         "inter": inter}
 
 
 def figure(name, results):
