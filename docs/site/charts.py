@@ -3,7 +3,8 @@ own. Every bar and point tells its values when the pointer rests on it."""
 import html
 import math
 
-WIDTH, VALUE, BAR, ROW = 760, 76, 15, 24
+WIDTH = 760
+NARROW, VALUE, BAR, ROW = 480, 78, 15, 24  # of bars, which fit a phone
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 64, 16, 12, 44, 320
 MARKS = ("M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0", "M-4 -4h8v8h-8z", "M0 -5.5L5 4h-10z", "M0 -5.5L5.5 0L0 5.5L-5.5 0z",
          "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z")
@@ -13,10 +14,10 @@ def shown(value, decimals=0):
     return "{:,.{}f}".format(value, decimals).replace(",", "\u202f")  # a narrow space between thousands
 
 
-def steps(largest):
+def steps(largest, count=6):
     """Round steps from zero, the last at or below the largest value."""
     step = 10 ** math.floor(math.log10(largest))
-    step = next(each for each in (step / 5, step / 2, step, 2 * step) if largest / each <= 6)
+    step = next(each for each in (step / 5, step / 2, step, 2 * step, 5 * step) if largest / each <= count)
     return [step * i for i in range(int(largest / step + 1e-9) + 1)]
 
 
@@ -25,35 +26,35 @@ def text(x, y, content, css="", anchor="start"):
         x, y, ' class="%s"' % css if css else "", anchor, html.escape(content))
 
 
-def svg(title, width, height, parts):
-    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">' % (
-        width, height, html.escape(title, quote=True))
-    return head + "".join(parts) + "</svg>"
+def svg(title, width, height, parts, caption, css=""):
+    head = '<figcaption><strong>%s</strong></figcaption><svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %d %d" ' % (
+        html.escape(caption), css, width, height)
+    return head + 'role="img" aria-label="%s">' % html.escape(title, quote=True) + "".join(parts) + "</svg>"
 
 
 def bars(title, axis, rows, unit="", decimals=0):
     """Horizontal bars from zero, or on both sides of it. A row is a name, a value, and the number of its colour."""
     labels = 20 + 7.2 * max(len(row[0]) for row in rows)  # a letter is about so wide
     least, most = min(0, *(row[1] for row in rows)), max(0, *(row[1] for row in rows))
-    room = WIDTH - labels - VALUE - (VALUE if least < 0 else 0)
+    room = NARROW - labels - VALUE - (VALUE if least < 0 else 0)
     scale = room / (most - least)
     zero = labels + (VALUE if least < 0 else 0) - least * scale
-    parts, last = [text(0, 14, axis, "name")], 26 + ROW * len(rows)
-    for step in steps(max(most, -least)):
+    parts, last = [], 2 + ROW * len(rows)
+    for step in steps(max(most, -least), 4):
         for value in {step, -step}:
             if least <= value <= most:
                 x = zero + value * scale
-                parts.append('<line class="grid" x1="%.1f" y1="24" x2="%.1f" y2="%d"/>' % (x, x, last + 4))
+                parts.append('<line class="grid" x1="%.1f" y1="0" x2="%.1f" y2="%d"/>' % (x, x, last + 4))
                 parts.append(text(x, last + 18, shown(value, 0 if step >= 1 or not step else decimals) + unit, "small", "middle"))
     for row, (name, value, colour) in enumerate(rows):
-        y, length = 28 + ROW * row, abs(value) * scale
+        y, length = 4 + ROW * row, abs(value) * scale
         label = shown(value, decimals) + unit
         parts.append(text(labels - 10, y + 12, name, anchor="end"))
         parts.append('<rect class="bar s%d" x="%.1f" y="%.1f" width="%.1f" height="%d"><title>%s</title></rect>' % (
             colour, zero - (length if value < 0 else 0), y, length, BAR, html.escape("%s: %s" % (name, label))))
         parts.append(text(zero + length + 6, y + 12, label, "value") if value >= 0
                      else text(zero - length - 6, y + 12, label, "value", "end"))
-    return svg(title, WIDTH, last + 24, parts)
+    return svg(title, NARROW, last + 24, parts, axis, "narrow")
 
 
 def lines(title, x_axis, y_axis, series, log_x=False, unit="", decimals=0, x_decimals=0, x_ticks=None, least=0):
@@ -89,7 +90,7 @@ def lines(title, x_axis, y_axis, series, log_x=False, unit="", decimals=0, x_dec
         left, down = LEFT + (number % 2) * 340 + 6, TOP + 4 + 22 * (number // 2)
         parts.append('<path class="mark %s" transform="translate(%d %d)" d="%s"/>' % (css, left, down, mark))
         parts.append(text(left + 12, down + 4, name))
-    return svg(title, WIDTH, height, parts)
+    return svg(title, WIDTH, height, parts, title)
 
 
 def table(head, rows):
