@@ -39,4 +39,5 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cu264.pc DESTINATION ${CMAKE_INSTALL_L
 # The documents refer to each other by relative names, so docs/ stays a folder.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# What builds the site stays in the repository.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN site EXCLUDE)

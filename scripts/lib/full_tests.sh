@@ -42,6 +42,8 @@ python/tests/requirements.txt: the tests of the Python package are skipped"
   {
     echo "subdirs(\"$root/build\" \"$root/build-sanitize\")"
     echo "add_test(lint \"$root/scripts/lint\" \"$root/build\")"
+    echo "add_test(site \"$root/scripts/site\")"
+    echo "set_tests_properties(site PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS docs)"
     echo "set_tests_properties(lint PROPERTIES PROCESSORS $jobs TIMEOUT 1800 SKIP_RETURN_CODE 77 LABELS lint)"
   } >"$all/CTestTestfile.cmake"
   say "Testing"
