@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import diagrams  # noqa: E402
 import header_pages  # noqa: E402
-import plots  # noqa: E402
+import result_plots  # noqa: E402
 import repository_pages  # noqa: E402
 
 FIGURE = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.M)
@@ -21,7 +21,7 @@ def with_plots(path, markdown):
     """Puts the plots and figures in that a document of the repository asks for."""
     to_results = posixpath.relpath("bench/results", posixpath.dirname(path))
     markdown = FIGURE.sub(lambda asked: diagrams.FIGURES[asked.group(1)](), markdown)
-    return PLOT.sub(lambda asked: plots.figure(asked.group(1), to_results), markdown)
+    return PLOT.sub(lambda asked: result_plots.figure(asked.group(1), to_results), markdown)
 
 
 def on_files(files, config):

@@ -17,7 +17,7 @@ from pygments.util import ClassNotFound
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/results/**/*.md", "python/README.md", "vision/README.md",
              "integrations/*/README.md", "encoder/**/README.md", "entropy/**/README.md", "tests/emulator/README.md")
-PLACES = (("docs/", ""), ("bench/results/", "results/"), ("", "repository/"))
+PLACES = (("docs/site", "repository/docs/site"), ("docs/", ""), ("bench/results/", "results/"), ("", "repository/"))
 # A link or an image outside of code; the address has neither spaces nor a scheme.
 CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`].*?\2", re.M | re.S)
 LINK = re.compile(r"(\]\(|^\[[^\]\n]+\]: |(?:src|href)=\")(?![a-z]+:|#|/)([^)\s\"#]+)(#[^)\s\"]*)?", re.M)
@@ -60,6 +60,11 @@ def site_path(path):
     return prefix + path[len(place):]
 
 
+def is_below_docs(path):
+    """Whether MkDocs finds the file itself; what builds the site is a source like others."""
+    return path.startswith("docs/") and not (path + "/").startswith("docs/site/")
+
+
 def target(path, link):
     """What a link of a document leads to: a path in the repository, and the path in the site; None if there is no such file."""
     at = posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
@@ -71,7 +76,7 @@ def target(path, link):
         return at, site_path(at + "/index.html")
     if at == "README.md":
         return at, "index.md"
-    is_page = at.startswith("docs/") or at in documents()
+    is_page = is_below_docs(at) or at in documents()
     is_shown = is_page or at.endswith((".svg", ".png", ".webp"))
     return at, site_path(at) + ("" if is_shown else ".html")
 
@@ -102,7 +107,7 @@ def linked_files(pages):
     for path, markdown in pages.items():
         def note(link, path=path):
             at = target(path, link.group(2))
-            if at and not at[0].startswith("docs/") and not at[1].endswith(".md"):
+            if at and not is_below_docs(at[0]) and not at[1].endswith(".md"):
                 found.add(at)
             return link.group()
         outside_code(markdown, lambda text: LINK.sub(note, text))

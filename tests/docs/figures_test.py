@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
 sys.path.insert(0, str(SITE))
 
-import plots  # noqa: E402
+import result_plots  # noqa: E402
 
 
 def check(*pages):
@@ -41,7 +41,7 @@ class Figures(unittest.TestCase):
                     self.assertEqual(check(page).returncode, 0)
 
     def test_plots_read_the_results(self):
-        for name, plot in plots.PLOTS.items():
+        for name, plot in result_plots.PLOTS.items():
             with self.subTest(name):
                 drawn, figures, files = plot()
                 self.assertIn("<title>", drawn)
