@@ -23,10 +23,26 @@ inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlo
 inline constexpr int kTotalCoeffStride = 32;
 static_assert(kBlocksPerMacroblock <= kTotalCoeffStride);
 
-enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm, intra8x8 };
-inline constexpr int kMacroblockKinds = 4;
+// The kinds of an I slice come first. P slices have the inter kinds as well: P_L0_16x16, P_L0_L0_16x8,
+// P_L0_L0_8x16, P_8x8 with four sub-macroblocks P_L0_8x8, and P_Skip (tables 7-13, 7-17).
+enum class MacroblockKind : std::uint8_t {
+  intra4x4,
+  intra16x16,
+  pcm,
+  intra8x8,
+  p16x16,
+  p16x8,
+  p8x16,
+  p8x8,
+  p_skip,
+};
+inline constexpr int kMacroblockKinds = 4;  // of an I slice
 
-// mb_type I_NxN (table 7-11). Only these macroblocks have a mode for each block. In this encoder's pictures
+CU264_HD constexpr bool is_inter(MacroblockKind kind) {
+  return kind >= MacroblockKind::p16x16;
+}
+
+// mb_type I_NxN (table 7-11). Only these macroblocks have a mode for each block. In I pictures
 // transform_size_8x8_flag is 1 only in Intra_8x8.
 CU264_HD constexpr bool is_i_nxn(MacroblockKind kind) {
   return kind == MacroblockKind::intra4x4 || kind == MacroblockKind::intra8x8;
@@ -73,7 +89,7 @@ struct alignas(16) MacroblockRecord {
   std::uint8_t qp = 0;                   // QP_Y in force, as a decoder derives it
   std::int8_t mb_qp_delta = 0;
   bool transform_8x8_mode = false;  // the PPS's flag: then I_NxN has transform_size_8x8_flag
-  std::uint8_t reserved = 0;
+  bool inter_transform_8x8 = false;  // transform_size_8x8_flag of an inter macroblock
   // The mode by luma4x4BlkIdx; in Intra_8x8 the mode of the 8x8 block that contains the 4x4 block;
   // kIntra4x4Dc in the other kinds (H.264 8.3.1.1, 8.3.2.1)
   std::uint8_t intra4x4_pred_mode[16] = {};
@@ -81,6 +97,11 @@ struct alignas(16) MacroblockRecord {
   std::uint32_t reserved2 = 0;
 };
 static_assert(sizeof(MacroblockRecord) == 32, "a macroblock record is two 16-byte transactions");
+
+// transform_size_8x8_flag
+CU264_HD bool has_large_transform(const MacroblockRecord& mb) {
+  return mb.kind == MacroblockKind::intra8x8 || mb.inter_transform_8x8;
+}
 
 // Position of a 4x4 luma block in its macroblock, in blocks (H.264 6.4.3).
 CU264_HD constexpr int luma_block_x(int luma4x4BlkIdx) {

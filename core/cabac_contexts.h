@@ -103,11 +103,14 @@ CU264_HD ContextInit context_init(int context) {
 
 // The state of a context is pStateIdx << 1 | valMPS. At the start of a slice it follows from SliceQP_Y, which
 // is 0..51 (9.3.1.1).
-CU264_HD std::uint8_t initial_state(int context, int slice_qp) {
-  const ContextInit init = context_init(context);
+CU264_HD std::uint8_t state_of(ContextInit init, int slice_qp) {
   const int pre = ((init.m * slice_qp) >> 4) + init.n;
   const int clipped = pre < 1 ? 1 : pre > 126 ? 126 : pre;
   return static_cast<std::uint8_t>(clipped <= 63 ? (63 - clipped) << 1 : (clipped - 64) << 1 | 1);
+}
+
+CU264_HD std::uint8_t initial_state(int context, int slice_qp) {
+  return state_of(context_init(context), slice_qp);
 }
 
 }  // namespace cu264::core

@@ -10,6 +10,7 @@
 
 #include "core/bit_ops.h"
 #include "core/cabac_contexts.h"
+#include "core/cabac_p_contexts.h"
 #include "core/cabac_states.h"
 #include "core/hd.h"
 
@@ -23,6 +24,13 @@ class CabacEncoder {
       : bytes_(bytes), capacity_(capacity) {
     for (int context = 0; context < kCabacContexts; ++context) {
       states_[context] = initial_state(context, slice_qp);
+    }
+  }
+  // The same for a P slice.
+  CU264_HD_MEMBER CabacEncoder(std::uint8_t* bytes, std::size_t capacity, int slice_qp, int cabac_init_idc)
+      : bytes_(bytes), capacity_(capacity) {
+    for (int context = 0; context < kCabacPContexts; ++context) {
+      states_[context] = p_initial_state(context, slice_qp, cabac_init_idc);
     }
   }
 
@@ -136,7 +144,7 @@ class CabacEncoder {
   int range_ = kFirstRange;
   int pending_ = 0;  // bits of low above its 9 low bits, 0..31 between calls
   bool overflowed_ = false;
-  std::uint8_t states_[kCabacContexts];
+  std::uint8_t states_[kCabacPContexts];
 };
 
 // Returns how many cabac_zero_words (7.3.2.10) a picture must have after its last slice, so that it has no

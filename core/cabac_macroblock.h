@@ -29,7 +29,7 @@ struct CabacNeighbour {
 // its neighbours it counts as coded, in all of its 4x4 blocks, if coded_block_pattern has it.
 CU264_HD std::uint32_t coded_block_flags(const MacroblockRecord& mb) {
   constexpr std::uint32_t kLuma = 0xffffu << kSlotLuma;
-  return coded_slots(mb) & (mb.nonzero_blocks | (mb.kind == MacroblockKind::intra8x8 ? kLuma : 0));
+  return coded_slots(mb) & (mb.nonzero_blocks | (has_large_transform(mb) ? kLuma : 0));
 }
 
 // `mb` is null where the neighbour is not available in the slice. Such a neighbour counts as having all luma
@@ -39,7 +39,7 @@ CU264_HD CabacNeighbour cabac_neighbour(const MacroblockRecord* mb) {
   if (mb == nullptr) return {kAllBlocks, 0x0f, false, false, false};
   if (mb->kind == MacroblockKind::pcm) return {kAllBlocks, 0x2f, true, false, false};
   return {coded_block_flags(*mb), mb->coded_block_pattern, mb->kind == MacroblockKind::intra16x16,
-          mb->intra_chroma_pred_mode != kIntraChromaDc, mb->kind == MacroblockKind::intra8x8};
+          mb->intra_chroma_pred_mode != kIntraChromaDc, has_large_transform(*mb)};
 }
 
 struct CabacNeighbours {
@@ -86,21 +86,32 @@ CU264_HD int qp_delta_context(int bin, bool changed_before) {
   return kCtxMbQpDelta + (bin > 1 ? 3 : bin == 1 ? 2 : changed_before ? 1 : 0);
 }
 
+// The contexts of mb_type's bins: first, the two patterns, the second bin of chroma's, and both of the mode.
+struct CabacIMbTypeContexts {
+  int first, luma, chroma, chroma_ac, mode_high, mode_low;
+};
+
 // mb_type (table 9-36). For I_PCM, its last bin makes the coder end its codeword.
 template <class Sink>
-CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacNeighbours& n) {
+CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacIMbTypeContexts& contexts) {
   const bool nxn = is_i_nxn(mb.kind);
-  sink.decision(mb_type_context(n), nxn ? 0 : 1);
+  sink.decision(contexts.first, nxn ? 0 : 1);
   if (nxn) return;
   const bool pcm = mb.kind == MacroblockKind::pcm;
   sink.terminate(pcm ? 1 : 0);
   if (pcm) return;
   const int chroma = mb.coded_block_pattern >> 4;
-  sink.decision(kCtxMbType + 3, (mb.coded_block_pattern & 15) != 0 ? 1 : 0);
-  sink.decision(kCtxMbType + 4, chroma != 0 ? 1 : 0);
-  if (chroma != 0) sink.decision(kCtxMbType + 5, chroma >> 1);
-  sink.decision(kCtxMbType + 6, mb.intra16x16_pred_mode >> 1);
-  sink.decision(kCtxMbType + 7, mb.intra16x16_pred_mode & 1);
+  sink.decision(contexts.luma, (mb.coded_block_pattern & 15) != 0 ? 1 : 0);
+  sink.decision(contexts.chroma, chroma != 0 ? 1 : 0);
+  if (chroma != 0) sink.decision(contexts.chroma_ac, chroma >> 1);
+  sink.decision(contexts.mode_high, mb.intra16x16_pred_mode >> 1);
+  sink.decision(contexts.mode_low, mb.intra16x16_pred_mode & 1);
+}
+template <class Sink>
+CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacNeighbours& n) {
+  put_cabac_mb_type(sink, mb,
+                    CabacIMbTypeContexts{mb_type_context(n), kCtxMbType + 3, kCtxMbType + 4, kCtxMbType + 5,
+                                         kCtxMbType + 6, kCtxMbType + 7});
 }
 
 // prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, or those of an 8x8 block.
@@ -138,12 +149,12 @@ CU264_HD void put_cabac_qp_delta(Sink& sink, int delta, bool changed_before) {
   for (int i = 0; i <= value; ++i) sink.decision(qp_delta_context(i, changed_before), i < value ? 1 : 0);
 }
 
-// Puts everything before the residual; only mb_type for I_PCM. `left` and `above` are null where they are not
-// available in the slice; the modes are predicted from them.
+// Puts what lies between mb_type and the residual of an I macroblock; nothing for I_PCM. `left` and `above`
+// are null where they are not available in the slice; the modes are predicted from them.
 template <class Sink>
-CU264_HD void put_cabac_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
-                               const MacroblockRecord* above, const CabacNeighbours& n, bool changed_before) {
-  put_cabac_mb_type(sink, mb, n);
+CU264_HD void put_cabac_header_rest(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                                    const MacroblockRecord* above, const CabacNeighbours& n,
+                                    bool changed_before) {
   if (mb.kind == MacroblockKind::pcm) return;
   if (has_transform_size_flag(mb)) {
     sink.decision(transform_size_context(n), mb.kind == MacroblockKind::intra8x8 ? 1 : 0);
@@ -157,6 +168,14 @@ CU264_HD void put_cabac_header(Sink& sink, const MacroblockRecord& mb, const Mac
   put_cabac_chroma_mode(sink, mb.intra_chroma_pred_mode, n);
   if (is_i_nxn(mb.kind)) put_cabac_pattern(sink, mb.coded_block_pattern, n);
   if (has_mb_qp_delta(mb)) put_cabac_qp_delta(sink, mb.mb_qp_delta, changed_before);
+}
+
+// Puts everything before the residual; only mb_type for I_PCM.
+template <class Sink>
+CU264_HD void put_cabac_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                               const MacroblockRecord* above, const CabacNeighbours& n, bool changed_before) {
+  put_cabac_mb_type(sink, mb, n);
+  put_cabac_header_rest(sink, mb, left, above, n, changed_before);
 }
 
 // ctxIdxInc of a slot's coded_block_flag. `here` holds the flags of the macroblock itself.
@@ -190,7 +209,7 @@ CU264_HD std::uint64_t nonzero_levels8x8(const MacroblockRecord& mb, int slot, c
 template <class Sink>
 CU264_HD void put_cabac_slot(Sink& sink, const MacroblockRecord& mb, int slot, const std::int16_t* levels,
                              const CabacNeighbours& n) {
-  if (mb.kind == MacroblockKind::intra8x8 && slot < kSlotChromaDc) {
+  if (has_large_transform(mb) && slot < kSlotChromaDc) {
     if (((slot - kSlotLuma) & 3) == 0)
       put_cabac_levels_8x8(sink, levels, nonzero_levels8x8(mb, slot, levels));
     return;

@@ -27,9 +27,10 @@ CU264_HD int intra_pattern_code_num(int coded_block_pattern) {
   return table[coded_block_pattern];
 }
 
-// Returns whether mb_qp_delta is present (7.3.5).
+// Returns whether mb_qp_delta is present (7.3.5). In P_Skip coded_block_pattern is 0.
 CU264_HD bool has_mb_qp_delta(const MacroblockRecord& mb) {
-  return mb.kind == MacroblockKind::intra16x16 || (is_i_nxn(mb.kind) && mb.coded_block_pattern != 0);
+  return mb.kind == MacroblockKind::intra16x16 ||
+         (mb.kind != MacroblockKind::pcm && mb.coded_block_pattern != 0);
 }
 
 // predIntra4x4PredMode of a block of `mb` (8.3.1.1). A neighbour that is not available in this slice is null.
@@ -101,11 +102,10 @@ CU264_HD void put_macroblock_header_end(Sink& sink, const MacroblockRecord& mb) 
   if (has_mb_qp_delta(mb)) put_se(sink, mb.mb_qp_delta);
 }
 
-// Puts everything before the residual; only mb_type for I_PCM.
+// Puts what follows mb_type in an I macroblock; nothing for I_PCM.
 template <class Sink>
-CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
-                                    const MacroblockRecord* above) {
-  put_ue(sink, static_cast<std::uint32_t>(mb_type(mb)));
+CU264_HD void put_macroblock_header_rest(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                                         const MacroblockRecord* above) {
   put_transform_size_flag(sink, mb);
   if (is_i_nxn(mb.kind)) {
     for (int block = 0; block < 16; block += blocks_of_a_mode(mb.kind)) {
@@ -113,6 +113,14 @@ CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, cons
     }
   }
   put_macroblock_header_end(sink, mb);
+}
+
+// Puts everything before the residual; only mb_type for I_PCM.
+template <class Sink>
+CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                                    const MacroblockRecord* above) {
+  put_ue(sink, static_cast<std::uint32_t>(mb_type(mb)));
+  put_macroblock_header_rest(sink, mb, left, above);
 }
 
 // Returns whether a slot's block is in the bitstream (7.3.5.3).

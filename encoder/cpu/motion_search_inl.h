@@ -1,0 +1,188 @@
+// The search for whole-sample vectors on the source pictures (core/motion_search.h), a row of blocks at a
+// time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/cost.h"
+#include "core/motion_search.h"
+#include "encoder/cpu/gop_chain.h"
+#include "encoder/cpu/isa.h"
+
+namespace cu264::encoder::CU264_ISA {
+
+template <int kWidth, int kHeight>
+static inline int sum_of_differences(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
+                                     std::ptrdiff_t b_pitch) {
+  int sum = 0;
+  if constexpr (kWidth == 16) {
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < 16; ++x) sum += std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]);
+    }
+  } else {  // two rows side by side fill a vector
+    for (int y = 0; y < kHeight; y += 2) {
+      std::uint8_t rows[2][16];
+      for (int i = 0; i < 2; ++i) {
+        std::memcpy(rows[0] + 8 * i, a + (y + i) * a_pitch, 8);
+        std::memcpy(rows[1] + 8 * i, b + (y + i) * b_pitch, 8);
+      }
+      for (int x = 0; x < 16; ++x) sum += std::abs(rows[0][x] - rows[1][x]);
+    }
+  }
+  return sum;
+}
+
+// Lambda per bit for sums of absolute differences: half of that for SATD, whose coefficients are twice as
+// large.
+static inline int sad_lambda(int satd_lambda) {
+  return (satd_lambda + 1) >> 1;
+}
+
+static inline std::uint32_t vector_cost(core::MotionVector v, core::MotionVector predicted, int scale,
+                                        int lambda) {
+  const core::MotionVector mvd =
+      core::motion_vector(scale * (v.x - predicted.x), scale * (v.y - predicted.y));
+  return static_cast<std::uint32_t>(lambda * core::mvd_bits(mvd));
+}
+
+// Half the samples of a plane in both directions, one row.
+static inline void shrink_row(const PaddedPlane& from, PaddedPlane& to, int y) {
+  const std::uint8_t *upper = from.at(0, 2 * y), *lower = from.at(0, 2 * y + 1);
+  std::uint8_t* const out = to.at(0, y);
+  for (int x = 0; x < to.width; ++x) {
+    out[x] = static_cast<std::uint8_t>(
+        (upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >> 2);
+  }
+}
+
+static inline void search_quarter_row(GopChain& chain, int lambda, int row) {
+  const PaddedPlane& source = chain.source[chain.current][2];
+  const PaddedPlane& before = chain.source[chain.current ^ 1][2];
+  const int y = core::kQuarterBlock * row;
+  for (int column = 0; column < chain.region_width; ++column) {
+    const int x = core::kQuarterBlock * column;
+    const std::uint8_t* const block = source.at(x, y);
+    core::BestVector best;
+    // No motion comes first, and wins where others are as good.
+    const auto try_vector = [&](int vx, int vy) {
+      const core::MotionVector v = core::motion_vector(vx, vy);
+      const int sad = sum_of_differences<8, 8>(block, source.pitch, before.at(x + vx, y + vy), before.pitch);
+      best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, {}, 1, lambda), v);
+    };
+    try_vector(0, 0);
+    for (int vy = -core::kQuarterRange; vy < core::kQuarterRange; ++vy) {
+      for (int vx = -core::kQuarterRange; vx < core::kQuarterRange; ++vx) try_vector(vx, vy);
+    }
+    chain.quarter[static_cast<std::size_t>(row) * chain.region_width + column] = best.vector;
+  }
+}
+
+static inline core::MotionLimits macroblock_limits(const GopChain& chain, int mb_x, int mb_y) {
+  return core::motion_limits(16 * mb_x, 16 * mb_y, 16, 16, 16 * chain.mb_width, 16 * chain.mb_height);
+}
+
+static inline void search_half_row(GopChain& chain, int lambda, int mb_y) {
+  const PaddedPlane& source = chain.source[chain.current][1];
+  const PaddedPlane& before = chain.source[chain.current ^ 1][1];
+  for (int mb_x = 0; mb_x < chain.mb_width; ++mb_x) {
+    const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
+    const core::MotionLimits limits = macroblock_limits(chain, mb_x, mb_y);
+    core::MotionVector candidates[core::kHalfCandidates];
+    core::half_candidates(
+        [&](int x, int y) { return chain.quarter[static_cast<std::size_t>(y) * chain.region_width + x]; },
+        chain.region_width, chain.region_height, chain.whole[1][mb], mb_x, mb_y, limits, candidates);
+    const core::MotionVector predicted = core::median(candidates[0], candidates[1], candidates[2]);
+    const int x = 8 * mb_x, y = 8 * mb_y;
+    core::BestVector best;
+    const auto try_vector = [&](core::MotionVector v) {
+      const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
+                                               before.pitch);
+      best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, predicted, 2, lambda), v);
+    };
+    for (const core::MotionVector v : candidates) try_vector(v);
+    const core::MotionVector centre = best.vector;
+    for (int i = 0; i < 8; ++i) {
+      const core::MotionVector v = core::around(centre, i, 1);
+      try_vector(core::clamp_whole(limits, v.x, v.y, 1));
+    }
+    chain.half[mb] = best.vector;
+  }
+}
+
+// `pass`: 0 or 1.
+static inline void search_whole_row(GopChain& chain, int lambda, int pass, int mb_y) {
+  const PaddedPlane& source = chain.source[chain.current][0];
+  const PaddedPlane& before = chain.source[chain.current ^ 1][0];
+  const std::vector<core::MotionVector>& from = pass == 0 ? chain.half : chain.whole[0];
+  const int scale = pass == 0 ? 2 : 1;
+  for (int mb_x = 0; mb_x < chain.mb_width; ++mb_x) {
+    const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
+    const core::MotionLimits limits = macroblock_limits(chain, mb_x, mb_y);
+    const auto field = [&](int dx, int dy) {
+      const bool there = mb_x + dx >= 0 && mb_x + dx < chain.mb_width && mb_y + dy >= 0 &&
+                         mb_y + dy < chain.mb_height;
+      const core::MotionVector v =
+          from[there ? mb + static_cast<std::size_t>(dy * chain.mb_width + dx) : mb];
+      return core::motion_vector(scale * v.x, scale * v.y);
+    };
+    core::MotionVector candidates[core::kWholeCandidates];
+    core::whole_candidates(field, limits, candidates);
+    const core::MotionVector predicted = core::median(candidates[1], candidates[2], candidates[3]);
+    const int x = 16 * mb_x, y = 16 * mb_y;
+    core::BestVector best;
+    const auto try_vector = [&](core::MotionVector v) {
+      const int sad = sum_of_differences<16, 16>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
+                                                 before.pitch);
+      best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, predicted, 4, lambda), v);
+    };
+    for (const core::MotionVector v : candidates) try_vector(v);
+    const core::MotionVector centre = best.vector;
+    if (pass == 0 || !(centre == candidates[0])) {
+      for (int i = 0; i < 8; ++i) {
+        const core::MotionVector v = core::around(centre, i, 1);
+        try_vector(core::clamp_whole(limits, v.x, v.y, 0));
+      }
+    }
+    chain.whole[pass][mb] = best.vector;
+  }
+}
+
+// Vectors of 8x8 blocks, from those of their macroblock and its neighbours.
+static inline void search_blocks_row(GopChain& chain, int lambda, int mb_y) {
+  const PaddedPlane& source = chain.source[chain.current][0];
+  const PaddedPlane& before = chain.source[chain.current ^ 1][0];
+  const std::vector<core::MotionVector>& from = chain.whole[1];
+  for (int mb_x = 0; mb_x < chain.mb_width; ++mb_x) {
+    const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
+    for (int block = 0; block < 4; ++block) {
+      const int x = 16 * mb_x + 8 * (block & 1), y = 16 * mb_y + 8 * (block >> 1);
+      const core::MotionLimits limits =
+          core::motion_limits(x, y, 8, 8, 16 * chain.mb_width, 16 * chain.mb_height);
+      const int dx = (block & 1) != 0 ? 1 : -1, dy = (block >> 1) != 0 ? 1 : -1;
+      const bool beside = mb_x + dx >= 0 && mb_x + dx < chain.mb_width;
+      const bool below = mb_y + dy >= 0 && mb_y + dy < chain.mb_height;
+      const core::MotionVector own = from[mb];
+      core::BestVector best;
+      const auto try_vector = [&](core::MotionVector wanted) {
+        const core::MotionVector v = core::clamp_whole(limits, wanted.x, wanted.y, 0);
+        const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch,
+                                                 before.at(x + v.x, y + v.y), before.pitch);
+        best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, own, 4, lambda), v);
+      };
+      try_vector(own);
+      if (beside) try_vector(from[mb + static_cast<std::size_t>(dx)]);
+      if (below) try_vector(from[mb + static_cast<std::size_t>(dy * chain.mb_width)]);
+      for (int round = 0; round < 2; ++round) {
+        const core::MotionVector centre = best.vector;
+        for (int i = 0; i < 8; ++i) try_vector(core::around(centre, i, 1));
+        if (best.vector == centre) break;
+      }
+      chain.blocks[4 * mb + static_cast<std::size_t>(block)] = best.vector;
+    }
+  }
+}
+
+}  // namespace cu264::encoder::CU264_ISA
