@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/block.h"
 #include "core/hd.h"
 
 namespace cu264::core {
@@ -67,6 +68,11 @@ CU264_HD EdgeThresholds deblock_thresholds(int qp_p, int qp_q, int filterOffsetA
   t.beta = deblock_beta(deblock_clip(0, 51, qp_average + filterOffsetB));
   t.tc0 = bS < 4 ? deblock_tc0(indexA, bS) : 0;
   return t;
+}
+
+// qPp of the filter: QP_Y, and 0 for I_PCM (H.264 8.7.2.2).
+CU264_HD int filter_qp(const MacroblockRecord& mb) {
+  return mb.kind == MacroblockKind::pcm ? 0 : mb.qp;
 }
 
 // Returns 0 or 1. Flags are numbers here, because "&&" would branch where "&" does not.

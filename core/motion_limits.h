@@ -35,9 +35,11 @@ CU264_HD int vertical_range(int macroblocks) {
   return macroblocks <= 99 ? 64 : macroblocks <= 396 ? 128 : macroblocks <= 1620 ? 256 : 512;
 }
 
+// The range of horizontal vectors in whole samples, [-n, n), at all levels.
+inline constexpr int kHorizontalRange = 2048;
+
 // The limits of a block at (x, y) of a picture of such a size, all in samples.
 CU264_HD MotionLimits motion_limits(int x, int y, int block_width, int block_height, int width, int height) {
-  constexpr int kHorizontalRange = 2048;
   const int vertical = 4 * vertical_range((width >> 4) * (height >> 4)), horizontal = 4 * kHorizontalRange;
   const auto greater = [](int a, int b) { return a > b ? a : b; };
   const auto less = [](int a, int b) { return a < b ? a : b; };

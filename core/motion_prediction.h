@@ -54,7 +54,7 @@ CU264_HD int partition_width(MacroblockKind kind) {
   return kind == MacroblockKind::p8x16 || kind == MacroblockKind::p8x8 ? 1 : 2;
 }
 
-// Whether an 8x8 block is the first of its partition, and how many blocks on the next one lies.
+// Whether an 8x8 block is the first of its partition.
 CU264_HD bool begins_partition(MacroblockKind kind, int block) {
   return block == 0 || kind == MacroblockKind::p8x8 || (kind == MacroblockKind::p16x8 && block == 2) ||
          (kind == MacroblockKind::p8x16 && block == 1);
@@ -71,6 +71,14 @@ CU264_HD int first_of_partition(MacroblockKind kind, int block) {
       return block;
     default:
       return 0;
+  }
+}
+
+// Calls visit(block) for the first 8x8 block of each partition.
+template <class Visit>
+CU264_HD void for_each_partition(MacroblockKind kind, const Visit& visit) {
+  for (int block = 0; block < 4; ++block) {
+    if (begins_partition(kind, block)) visit(block);
   }
 }
 
@@ -137,5 +145,29 @@ struct CodedMotion {
     return {true, true, motion[offset].vector[block]};
   }
 };
+
+// Sets mvd_l0 of a macroblock when the kinds and vectors of the picture are final, and returns whether it is
+// P_Skip: 16x16, without levels, and with the vector that a decoder derives. Reads no mvd_l0.
+CU264_HD bool finish_motion(const MotionPlace& place, const MacroblockRecord* mb, MotionRecord* motion) {
+  if (!is_inter(mb->kind)) {
+    *motion = {};
+    return false;
+  }
+  const CodedMotion field{mb, motion};
+  for (int block = 0; block < 4; ++block) {
+    if (begins_partition(mb->kind, block)) {
+      const MotionNeighbours n = motion_neighbours(place, block, partition_width(mb->kind), field);
+      if (mb->kind == MacroblockKind::p16x16 && mb->coded_block_pattern == 0 &&
+          motion->vector[0] == skip_vector(n)) {
+        for (MotionVector& mvd : motion->mvd) mvd = {};
+        return true;
+      }
+      motion->mvd[block] = motion->vector[block] - predicted_vector(n, mb->kind, block);
+    } else {
+      motion->mvd[block] = motion->mvd[first_of_partition(mb->kind, block)];
+    }
+  }
+  return false;
+}
 
 }  // namespace cu264::core

@@ -43,14 +43,6 @@ CU264_HD bool inter_has_transform_size_flag(const MacroblockRecord& mb) {
   return mb.transform_8x8_mode && (mb.coded_block_pattern & 15) != 0;
 }
 
-// Calls put(block) for the first 8x8 block of each partition.
-template <class Put>
-CU264_HD void for_each_partition(MacroblockKind kind, const Put& put) {
-  for (int block = 0; block < 4; ++block) {
-    if (begins_partition(kind, block)) put(block);
-  }
-}
-
 template <class Sink>
 CU264_HD void put_inter_header(Sink& sink, const MacroblockRecord& mb, const MotionRecord& motion) {
   put_ue(sink, static_cast<std::uint32_t>(p_mb_type(mb)));

@@ -98,6 +98,8 @@ struct DeadZone {
 };
 inline constexpr DeadZone kDeadZoneLuma = {148, 8};
 inline constexpr DeadZone kDeadZoneChroma = {148, 4};
+inline constexpr DeadZone kDeadZoneInterLuma = {160, 8};
+inline constexpr DeadZone kDeadZoneInterChroma = {160, 4};
 
 // The limit for a position in raster order; its frequency is the sum of its coordinates. DC blocks use
 // position 0. The rounding is included, so that one sum is compared and gives the level.

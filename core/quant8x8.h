@@ -65,6 +65,7 @@ CU264_HD Quantiser8x8 make_quantiser8x8(int qp) {
 
 // The frequencies of an 8x8 block are half as far apart, so each adds half as much.
 inline constexpr DeadZone kDeadZoneLuma8x8 = {148, 4};
+inline constexpr DeadZone kDeadZoneInterLuma8x8 = {160, 4};
 
 // The counterpart of first_level_at for a position in an 8x8 block in raster order.
 CU264_HD int first_level_at8x8(DeadZone zone, int raster, int shift) {

@@ -152,10 +152,27 @@ void validate_aq(const Config& config) {
   if (edges) vision::canny_params(config.edge_detector);  // throws
 }
 
+// What P pictures do not go with yet.
+void validate_gop(const Config& config) {
+  if (config.gop == 1) return;
+  const auto refuse = [](bool used, const char* what, const char* remedy) {
+    if (used) throw Error(ErrorCode::unsupported, std::string("P pictures do not go with ") + what, remedy);
+  };
+  refuse(controls_rate(config), "a crf, a bitrate, a buffer or limits of sizes", "use qp, or gop 1");
+  refuse(config.encryption.has_value(), "encryption", "use gop 1");
+  refuse(config.watermark.has_value(), "a watermark", "use gop 1");
+  refuse(config.scaling_lists != ScalingLists{}, "scaling lists", "use cqm flat, or gop 1");
+  refuse(config.device_output, "packets on the device", "clear Config::device_output, or use gop 1");
+  refuse(config.backend == BackendChoice::cuda || !config.devices.empty(), "the cuda backend",
+         "use the cpu backend, or gop 1");
+  refuse(cavlc_stage(config) != nullptr, "the published entropy coder or packing", "use production, or gop 1");
+}
+
 }  // namespace
 
 void validate(const Config& config) {
   check_options(config);
+  validate_gop(config);
   validate_scaling_lists(config);
   validate_aq(config);
   require(config.time_base.num >= 0 && config.time_base.den > 0, "the time base is not positive",

@@ -8,6 +8,7 @@
 
 #include "core/block.h"
 #include "core/coded_picture.h"
+#include "core/motion_vector.h"
 #include "cu264/scaling_lists.h"
 
 namespace cu264::encoder {
@@ -36,6 +37,8 @@ struct CpuPicture {
   Plane source[3];          // Y, Cb, Cr of the input, padded to whole macroblocks by replication
   Plane reconstruction[3];  // unfiltered until deblock_picture runs
   std::vector<core::MacroblockRecord> macroblocks;
+  bool inter = false;                      // a P picture
+  std::vector<core::MotionRecord> motion;  // of P pictures; empty in streams of I pictures alone
   std::vector<std::int16_t> levels;
   std::vector<std::uint8_t> total_coeff;
   std::vector<std::int8_t> qp_offsets;  // [mb], or empty: every macroblock has the picture's QP
@@ -59,6 +62,7 @@ struct CpuPicture {
     core::CodedPictureView v;
     v.mb_width = mb_width, v.mb_height = mb_height, v.slices = slices;
     v.macroblocks = macroblocks.data(), v.levels = levels.data(), v.total_coeff = total_coeff.data();
+    if (inter) v.motion = motion.data();
     for (int c = 0; c < 3; ++c) v.source[c] = source[c].row(0), v.source_pitch[c] = source[c].width;
     return v;
   }

@@ -1,5 +1,6 @@
-// The loop filter over a whole picture (H.264 8.7), as a decoder applies it. Only the reconstruction that the
-// encoder returns needs it, because intra prediction reads unfiltered samples.
+// The loop filter over a whole picture (H.264 8.7), as a decoder applies it. The reconstruction that the
+// encoder returns needs it, and so does a picture that others refer to; intra prediction reads unfiltered
+// samples.
 #pragma once
 
 #include "encoder/cpu_picture.h"
@@ -10,5 +11,8 @@ namespace cu264::encoder {
 // offsets are FilterOffsetA and FilterOffsetB (twice slice_alpha_c0_offset_div2 and slice_beta_offset_div2),
 // -12..12.
 void deblock_picture(CpuPicture& picture, int filter_offset_a = 0, int filter_offset_b = 0);
+
+// The same for a P picture.
+void deblock_p_picture(CpuPicture& picture, int filter_offset_a = 0, int filter_offset_b = 0);
 
 }  // namespace cu264::encoder

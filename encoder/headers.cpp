@@ -4,6 +4,8 @@
 #include <string>
 
 #include "common/bitstream/nal_unit.h"
+#include "core/bit_ops.h"
+#include "core/motion_limits.h"
 #include "core/slice_header.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
@@ -50,6 +52,10 @@ void write_video_signal_type(RbspWriter& w, const Colour& colour) {
   w.u(8, static_cast<std::uint32_t>(colour.matrix));
 }
 
+std::uint32_t log2_of(int power) {
+  return static_cast<std::uint32_t>(core::highest_bit(static_cast<std::uint32_t>(power)));
+}
+
 // H.264 E.1.1
 void write_vui(RbspWriter& w, const Config& config) {
   const Rational sar = reduced(config.sample_aspect_ratio);
@@ -87,11 +93,13 @@ void write_vui(RbspWriter& w, const Config& config) {
 
   // Tells that a picture may be shown as soon as it is decoded.
   w.flag(true);   // bitstream_restriction_flag
-  w.flag(false);  // motion_vectors_over_pic_boundaries_flag: there are no motion vectors
-  w.ue(0);        // max_bytes_per_pic_denom: no limit
-  w.ue(0);        // max_bits_per_mb_denom: no limit
-  w.ue(0);        // log2_max_mv_length_horizontal
-  w.ue(0);        // log2_max_mv_length_vertical
+  const bool inter = config.gop != 1;  // there are motion vectors
+  const int vertical = 4 * core::vertical_range(macroblocks(config.width) * macroblocks(config.height));
+  w.flag(inter);                              // motion_vectors_over_pic_boundaries_flag
+  w.ue(0);                                    // max_bytes_per_pic_denom: no limit
+  w.ue(0);                                    // max_bits_per_mb_denom: no limit
+  w.ue(inter ? log2_of(4 * core::kHorizontalRange) : 0);  // log2_max_mv_length_horizontal
+  w.ue(inter ? log2_of(vertical) : 0);        // log2_max_mv_length_vertical
   w.ue(0);        // max_num_reorder_frames
   w.ue(1);        // max_dec_frame_buffering: not below max_num_ref_frames
 }
@@ -110,7 +118,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const Profile profile = coded_profile(config);
   const bool baseline = profile == Profile::baseline, high = profile == Profile::high;
   const bool flag_of_1b = level_1b && !high;  // tells level 1b from 1.1; High has level_idc 9 (H.264 A.3.1)
-  const bool intra = high;                    // with profile 100: also High 10 Intra, all pictures being IDR
+  const bool intra = high && config.gop == 1;  // with profile 100: also High 10 Intra, all pictures being IDR
   w.u(8, baseline ? kProfileBaseline : high ? kProfileHigh : kProfileMain);
   w.flag(baseline);             // constraint_set0_flag
   w.flag(!high);                // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)

@@ -105,6 +105,7 @@ OpenedPipeline open_pipeline(const Config& config, const StreamParams& params) {
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =
       !config.devices.empty() || config.device_output || params.execution.entropy_kernel != nullptr;
+  if (params.format.inter) return open_cpu(config, params, "P pictures are coded by it");
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
   try {
     return open_cuda(config, params);
@@ -159,6 +160,10 @@ LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) 
 OpenedLane open_lane([[maybe_unused]] const LaneChoice& choice, StreamParams params,
                      [[maybe_unused]] int device, bool shared, [[maybe_unused]] int side_by_side) {
   constexpr std::size_t kStreamsOfLane = 256;
+  if (params.format.inter && choice.name != "cpu") {
+    throw Error(ErrorCode::unsupported, "P pictures do not go with the cuda backend",
+                "use the cpu backend, or gop 1");
+  }
   OpenedLane lane;
   lane.streams = shared ? kStreamsOfLane : 1;
   params.execution.streams = static_cast<int>(lane.streams);

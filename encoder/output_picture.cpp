@@ -9,7 +9,19 @@
 namespace cu264::encoder {
 
 std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StreamParams& params) {
-  if (deblock) deblock_picture(picture, 2 * core::kSliceAlphaC0OffsetDiv2, 2 * core::kSliceBetaOffsetDiv2);
+  if (deblock) filter_picture(picture);
+  return output_samples(picture, params);
+}
+
+void filter_picture(CpuPicture& picture) {
+  if (picture.inter) {
+    deblock_p_picture(picture, 2 * core::kPSliceAlphaC0OffsetDiv2, 2 * core::kPSliceBetaOffsetDiv2);
+  } else {
+    deblock_picture(picture, 2 * core::kSliceAlphaC0OffsetDiv2, 2 * core::kSliceBetaOffsetDiv2);
+  }
+}
+
+std::vector<std::uint8_t> output_samples(const CpuPicture& picture, const StreamParams& params) {
   const int width = params.format.coded_width, height = params.format.coded_height;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * height * 3 / 2);
   std::uint8_t* to = out.data();

@@ -9,8 +9,13 @@
 
 namespace cu264::encoder {
 
-// Filters picture.reconstruction in place if `deblock` is set, and returns it cropped: planar 4:2:0 without
-// padding.
+// Filters picture.reconstruction in place.
+void filter_picture(CpuPicture& picture);
+
+// Returns picture.reconstruction cropped: planar 4:2:0 without padding.
+std::vector<std::uint8_t> output_samples(const CpuPicture& picture, const StreamParams& params);
+
+// Both, the filter if `deblock` is set.
 std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StreamParams& params);
 
 }  // namespace cu264::encoder

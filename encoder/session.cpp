@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/slice_header.h"
 #include "encoder/config.h"
 #include "encoder/frame_check.h"
 #include "encoder/headers.h"
@@ -84,7 +85,7 @@ void Session::begin_clip() {
   }
   if (params_.protection.cipher) cipher_message_ = params_.protection.cipher->message();
   format_ = config_.input_format;
-  sent_ = received_ = dropped_ = 0;
+  sent_ = received_ = dropped_ = since_key_ = keys_ = 0;
   new_parameter_sets_ = flushed_ = lost_ = false;
   pending_headers_ = {};
 }
@@ -142,11 +143,22 @@ void Session::check(const Frame& frame, bool reads_device_memory) const {
   check_frame(frame, config_, format_, reads_device_memory, sent_);
 }
 
+bool Session::next_is_key(const Frame& frame) const {
+  const bool ends_gop = config_.gop > 0 && since_key_ >= static_cast<std::uint64_t>(config_.gop);
+  return sent_ == 0 || ends_gop || frame.key;
+}
+
 Job Session::next_job(const Frame& frame) const {
   Job job;
+  const bool key = next_is_key(frame);
   job.picture = picture_params(config_, sent_);
+  job.picture.key = key;
+  job.picture.idr_pic_id = static_cast<std::uint8_t>(keys_ % 2);
+  job.picture.frame_num = key ? 0 : static_cast<std::uint8_t>(since_key_ % (1 << core::kLog2MaxFrameNum));
+  if (key && config_.gop != 1)
+    job.picture.qp = static_cast<std::uint8_t>(std::max(config_.qp - kKeyPictureQpOffset, 0));
   if (frame.qp) job.picture.qp = static_cast<std::uint8_t>(*frame.qp);
-  job.label = {frame.pts, frame.user_data, next_headers()};
+  job.label = {frame.pts, frame.user_data, next_headers(key)};
   job.control = {rate_, frame.qp, next_overhead(job.label.headers, frame), frame.duration};
   return job;
 }
@@ -162,15 +174,20 @@ Overhead Session::next_overhead(const PictureHeaders& headers, const Frame& fram
 }
 
 void Session::sent(const Frame& frame) {
+  if (next_is_key(frame)) {
+    since_key_ = 0;
+    ++keys_;
+  }
+  ++since_key_;
   format_ = frame.format;
   new_parameter_sets_ = false;
   ++pending_, ++sent_;
 }
 
-PictureHeaders Session::next_headers() const {
+PictureHeaders Session::next_headers(bool key) const {
   if (config_.headers == HeaderPlacement::separate) return {};
   if (sent_ == 0) return parts_;
-  const bool wanted = config_.headers == HeaderPlacement::every_packet || new_parameter_sets_;
+  const bool wanted = (key && config_.headers == HeaderPlacement::every_packet) || new_parameter_sets_;
   return wanted ? PictureHeaders{parts_.parameter_sets, nullptr} : PictureHeaders{};
 }
 
@@ -198,6 +215,7 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
     place_in_front(data, std::exchange(unit.front, 0), {});
   packet.device_data = unit.device_slices;
   packet.index = index;
+  packet.key = unit.picture.key;
   packet.pts = unit.label.pts;
   packet.user_data = unit.label.user_data;
   packet.stats = unit.stats;

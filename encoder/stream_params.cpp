@@ -39,6 +39,7 @@ StreamFormat stream_format(const Config& config) {
   format.slices = config.slices;
   format.cabac = uses_cabac(config);
   format.transform_8x8_mode = uses_transform_8x8(config);
+  format.inter = config.gop != 1;
   format.scaling_lists = config.scaling_lists;
   return format;
 }
@@ -128,6 +129,7 @@ void check_picture(const core::PictureParams& picture, const StreamParams& param
                 allowed);
   };
   if (picture.qp > 51) refuse("QP", picture.qp, "0 to 51");
+  if (!picture.key && !params.format.inter) refuse("gop", 0, "open the backend for P pictures");
   if (picture.idr_pic_id > core::kIdrPicIdAfterGap) refuse("idr_pic_id", picture.idr_pic_id, "0 to 2");
   if (picture.raised_rows > params.format.mb_height)
     refuse("number of raised rows", picture.raised_rows, "0 to " + std::to_string(params.format.mb_height));

@@ -29,6 +29,7 @@ struct StreamFormat {
   int slices = 1;
   bool cabac = false;  // the slices are coded with CABAC instead of CAVLC
   bool transform_8x8_mode = false;
+  bool inter = false;  // there are P pictures
   ScalingLists scaling_lists;
 
   bool operator==(const StreamFormat&) const = default;

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include <tbb/info.h>
+#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
@@ -20,7 +22,9 @@
 #include "core/nal.h"
 #include "core/slice_header.h"
 #include "encoder/backend.h"
+#include "encoder/cpu/gop_chain.h"
 #include "encoder/cpu/ingest.h"
+#include "encoder/cpu/p_picture.h"
 #include "encoder/cpu/reconstruct_slice.h"
 #include "encoder/cpu_picture.h"
 #include "encoder/headers.h"
@@ -42,6 +46,13 @@ struct SliceWork {
   std::exception_ptr error;
 };
 
+// A stream's chain of pictures, and how many of its pictures have passed through it.
+struct Chain {
+  GopChain memory;
+  std::uint64_t submitted = 0;
+  std::atomic<std::uint64_t> passed = 0;
+};
+
 // A picture in flight: its memory, its parameters and its results.
 struct PictureInFlight {
   CpuPicture picture;
@@ -50,6 +61,7 @@ struct PictureInFlight {
   std::vector<std::uint8_t> nal_units;
   std::vector<std::uint8_t> edges;  // with Outputs::edge_maps
   CodedAccessUnit unit;
+  std::uint64_t place = 0;  // in its chain, where there are P pictures
   std::atomic<int> slices_left = 0;
   std::atomic<bool> done = false;
   tbb::task_group tasks;  // one for each slice, but any task may take any slice, by ticket
@@ -79,10 +91,11 @@ void append_zero_words(std::uint64_t bins, std::size_t bytes, int macroblocks,
 
 // Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
 // its memory.
-CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp,
-                     int macroblocks, const StreamParams& params) {
+CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch,
+                     const core::PictureParams& picture, int macroblocks, const StreamParams& params) {
   CodedAccessUnit unit;
-  unit.stats.qp = qp;
+  unit.stats.qp = picture.qp;
+  const int nal_unit_type = picture.key ? bitstream::kNalSliceIdr : bitstream::kNalSlice;
   scratch.clear();
   std::uint64_t bins = 0;
   std::size_t nal_bytes = 0;
@@ -90,7 +103,7 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     // The first slice may begin the access unit, which needs the long start code (H.264 B.1.2).
     const bool long_start_code = &slice == slices.data();
     const std::size_t before = scratch.size();
-    bitstream::append_nal(scratch, kNalRefIdc, bitstream::kNalSliceIdr, {slice.payload.get(), slice.size},
+    bitstream::append_nal(scratch, kNalRefIdc, nal_unit_type, {slice.payload.get(), slice.size},
                           long_start_code);
     nal_bytes += scratch.size() - before - (long_start_code ? 4 : 3);
     bins += slice.stats.bins;
@@ -98,6 +111,7 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     unit.stats.intra8x8_mbs += slice.stats.intra8x8_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
     unit.stats.pcm_mbs += slice.stats.pcm_mbs;
+    unit.stats.inter_mbs += slice.stats.inter_mbs;
     unit.stats.header_bits += slice.stats.header_bits;
     unit.stats.residual_bits += slice.stats.residual_bits;
   }
@@ -137,6 +151,10 @@ class CpuBackend final : public Backend {
         slice.payload.reset(new std::uint8_t[slice.capacity]);
       }
     }
+    if (params.format.inter) {
+      for (PictureInFlight& work : in_flight_) work.picture.motion.resize(work.picture.macroblocks.size());
+      chains_ = std::vector<Chain>(static_cast<std::size_t>(params.execution.streams));
+    }
     prepare_marks();
     open_detector();
   }
@@ -160,10 +178,12 @@ class CpuBackend final : public Backend {
     if (params_.protection.marks)
       params_.protection.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
     work.params = params;
-    work.slices_left = params_.format.slices;
+    work.picture.inter = !params.key;
+    work.slices_left = tickets_of_picture();
     work.done = false;
+    if (params_.format.inter) work.place = open_chain(params.stream).submitted++;
     ++sent_;
-    submitted_ += static_cast<std::uint64_t>(params_.format.slices);
+    submitted_ += static_cast<std::uint64_t>(tickets_of_picture());
     begin_slices(work);
     if (threads_ == 1) signal();
   }
@@ -213,7 +233,7 @@ class CpuBackend final : public Backend {
     const auto encode = [this] { encode_next(); };
     const int enqueued = needs_worker() ? 1 : 0;
     arena_.execute([&] {
-      for (int s = enqueued; s < params_.format.slices; ++s) work.tasks.run(encode);
+      for (int s = enqueued; s < tickets_of_picture(); ++s) work.tasks.run(encode);
     });
     if (enqueued > 0) arena_.enqueue(work.tasks.defer(encode));
   }
@@ -268,13 +288,17 @@ class CpuBackend final : public Backend {
 
   // Takes the next ticket, if there is one, and encodes its slice.
   void encode_next() {
-    const auto slices = static_cast<std::uint64_t>(params_.format.slices);
+    const auto slices = static_cast<std::uint64_t>(tickets_of_picture());
     std::uint64_t ticket = next_;
     do {
       if (ticket >= submitted_) return;
     } while (!next_.compare_exchange_weak(ticket, ticket + 1));
     PictureInFlight& work = in_flight_[ticket / slices % in_flight_.size()];
-    encode_slice(work, static_cast<int>(ticket % slices));
+    if (params_.format.inter) {
+      encode_in_chain(work);
+    } else {
+      reconstruct_and_code(work, static_cast<int>(ticket % slices));
+    }
     if (--work.slices_left > 0) return;
     finish(work);
     work.done = true;
@@ -286,21 +310,71 @@ class CpuBackend final : public Backend {
     if (Notifier* const notifier = notifier_) notifier->signal();
   }
 
-  void encode_slice(PictureInFlight& work, int index) const {
-    SliceWork& slice = work.slices[static_cast<std::size_t>(index)];
+  // How many tasks work on a picture: one for each slice, or one that leads the others where pictures depend
+  // on each other.
+  int tickets_of_picture() const { return params_.format.inter ? 1 : params_.format.slices; }
+
+  // Memory is taken when a stream sends its first picture.
+  Chain& open_chain(std::uint32_t stream) {
+    Chain& chain = chains_[stream];
+    if (chain.submitted == 0) chain.memory.resize(params_.format.mb_width, params_.format.mb_height);
+    return chain;
+  }
+
+  // Calls work(0) .. work(count - 1) on all threads. The thread that waits takes no other ticket meanwhile:
+  // that picture would wait for this one.
+  static void for_all(int count, const std::function<void(int)>& work) {
+    tbb::this_task_arena::isolate([&] { tbb::parallel_for(0, count, work); });
+  }
+
+  // The picture before in the chain has an earlier ticket, so a thread is at work on it or has been.
+  void encode_in_chain(PictureInFlight& work) {
+    Chain& chain = chains_[work.params.stream];
+    for (std::uint64_t passed = chain.passed; passed < work.place; passed = chain.passed)
+      chain.passed.wait(passed);
+    const PPicture picture{work.picture, chain.memory, work.params.qp, params_.decisions.preset};
+    take_source(picture, for_all);
+    const int slices = params_.format.slices;
+    if (work.picture.inter) {
+      reconstruct_p_picture(picture, for_all);
+    } else {
+      for_all(slices, [&](int s) { reconstruct_slice(work.picture, s, picture.qp, picture.preset); });
+    }
+    // The filter changes samples that slices do not code: those of I_PCM come from the source.
+    if (work.params.deblock) filter_picture(work.picture);
+    take_reference(picture, for_all);
+    chain.passed = work.place + 1;
+    chain.passed.notify_all();
+    for_all(slices, [&](int s) { code_slice(work, s); });
+  }
+
+  void reconstruct_and_code(PictureInFlight& work, int index) const {
     try {
       reconstruct_slice(work.picture, index, work.params.qp, params_.decisions.preset);
+    } catch (...) {
+      work.slices[static_cast<std::size_t>(index)].error = std::current_exception();
+      return;
+    }
+    code_slice(work, index);
+  }
+
+  void code_slice(PictureInFlight& work, int index) const {
+    SliceWork& slice = work.slices[static_cast<std::size_t>(index)];
+    try {
       if (params_.protection.cipher) {
         const auto number = static_cast<std::uint32_t>(work.params.index);
         params_.protection.cipher->encrypt_slice(work.picture.view(), index, number);
       }
       const int first_row = core::slice_first_row(index, params_.format.slices, params_.format.mb_height);
+      const int first_mb = first_row * params_.format.mb_width;
       const core::SliceHeaderBits header =
-          core::slice_header(first_row * params_.format.mb_width, work.params);
+          work.params.key ? core::slice_header(first_mb, work.params)
+                          : core::p_slice_header(first_mb, work.params, params_.format.cabac);
       slice.stats = {};
       if (params_.format.cabac) {
         slice.size = entropy::code_cabac_slice(work.picture.view(), index, header, work.params.qp,
-                                               slice.payload.get(), slice.capacity, slice.stats);
+                                               slice.payload.get(), slice.capacity, slice.stats,
+                                               work.params.cabac_init_idc);
         return;
       }
       core::BitWriter writer(slice.payload.get(), slice.capacity);
@@ -320,12 +394,16 @@ class CpuBackend final : public Backend {
       for (SliceWork& slice : work.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      work.unit = pack(work.slices, work.nal_units, work.params.qp,
+      work.unit = pack(work.slices, work.nal_units, work.params,
                        params_.format.mb_width * params_.format.mb_height, params_);
       work.unit.stats.mean_qp = mean_qp(work.params, params_.format.mb_height);
       work.unit.edges = std::move(work.edges);
-      if (params_.outputs.reconstruction)
-        work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);
+      if (params_.outputs.reconstruction) {
+        // Pictures that others refer to are filtered already.
+        work.unit.reconstruction = params_.format.inter
+                                       ? output_samples(work.picture, params_)
+                                       : output_picture(work.picture, work.params.deblock, params_);
+      }
     } catch (...) {
       work.unit = {};
       work.unit.error = std::current_exception();
@@ -338,6 +416,7 @@ class CpuBackend final : public Backend {
   const int threads_;
   tbb::task_arena arena_;
   std::vector<PictureInFlight> in_flight_;
+  std::vector<Chain> chains_;  // [stream], where there are P pictures
   // [stream]: offsets of the stream's last picture, with adaptive quantisation
   std::vector<std::vector<std::int8_t>> qp_offsets_;
   std::unique_ptr<canny::DetectorBackend> detector_;  // null unless edges guide the quantisation

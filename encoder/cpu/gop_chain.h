@@ -29,7 +29,7 @@ struct InterChoice {
   std::int32_t bits = 0;  // of mb_type and mvd
   std::int32_t satd = 0;
   std::int64_t rd_cost = 0;  // as it was coded, where rate and distortion decide
-  std::int32_t intra_satd_cost = 0;  // what Intra prediction costs by SATD, as far as the source tells
+  bool intra_is_likely = false;  // Intra prediction is to be tried
 };
 
 struct GopChain {
@@ -49,6 +49,7 @@ struct GopChain {
   std::vector<PartitionVectors> refined;     // [mb]
   std::vector<InterChoice> choices;          // [mb]
   std::vector<core::MotionRecord> fields[2];  // [mb], by pass
+  std::vector<std::uint8_t> skips;            // [mb]: whether it is P_Skip
 
   void resize(int mbs_wide, int mbs_high) {
     mb_width = mbs_wide, mb_height = mbs_high;
@@ -65,6 +66,7 @@ struct GopChain {
     blocks.resize(4 * mbs);
     refined.resize(mbs), choices.resize(mbs);
     for (auto& field : fields) field.resize(mbs);
+    skips.resize(mbs);
   }
 };
 

@@ -79,7 +79,7 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 }
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
-__attribute__((always_inline)) static inline int code_intra4x4_block(
+__attribute__((always_inline)) static inline int code_4x4_block(
     const MacroblockContext& mb, int x, int y, const std::uint8_t (&prediction)[16], bool by_rdoq,
     int context, std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
@@ -164,7 +164,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
     int total_coeff = 0, chosen = core::mode_of_rank(best_rank);
     if (!by_rd) {
       take_prediction(chosen);
-      code_intra4x4_block(mb, x, y, prediction, false, context, levels, total_coeff, canvas.at(x, y),
+      code_4x4_block(mb, x, y, prediction, false, context, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
@@ -181,7 +181,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
         int trial_coeff;
         take_prediction(mode);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
+            code_4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
         // Some candidates lose by their error alone, without their bits being counted.
         const std::uint32_t most = mb.search.rdoq ? best.most() : best.cost[0];
         if (core::intra_nxn_block_cost<SearchRate>(error, 0, 0, mb.rd_lambda) > most) continue;
@@ -195,7 +195,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
       if (mb.search.rdoq) {
         take_prediction(chosen);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, true, context, levels, total_coeff, kept, 4);
+            code_4x4_block(mb, x, y, prediction, true, context, levels, total_coeff, kept, 4);
         cost = cost_of(error, chosen, levels);
       }
       if (mb.search.rdoq && best.are_close()) {
@@ -203,7 +203,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
         int trial_coeff;
         take_prediction(mode);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, true, context, trial_levels, trial_coeff, trial, 4);
+            code_4x4_block(mb, x, y, prediction, true, context, trial_levels, trial_coeff, trial, 4);
         const std::uint32_t trial_cost = cost_of(error, mode, trial_levels);
         if (core::precedes(trial_cost, mode, cost, chosen)) {
           cost = trial_cost, chosen = mode;

@@ -207,7 +207,7 @@ static inline bool quantise8x8_by_rdoq(MacroblockContext& mb, const Rate& rate, 
 }
 
 // Transforms and reconstructs a block as predicted.
-static inline void code_intra8x8_block(MacroblockContext& mb, int bx, int by,
+static inline void code_8x8_block(MacroblockContext& mb, int bx, int by,
                                        const std::uint8_t (&prediction)[64], bool by_rdoq,
                                        Coded8x8Block& out) {
   const std::uint8_t* const source = &mb.luma[8 * by][8 * bx];
@@ -293,7 +293,7 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
     Coded8x8Block *best = &trials[0], *other = &trials[1];
     int chosen = core::mode_of_rank(best_rank);
     if (!by_rd) {
-      code_intra8x8_block(mb, bx, by, predictions.sample[chosen], false, *best);
+      code_8x8_block(mb, bx, by, predictions.sample[chosen], false, *best);
     } else {
       const auto cost_of = [&](int mode, const Coded8x8Block& coded) {
         return core::intra_nxn_block_cost<SearchRate>(
@@ -304,7 +304,7 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
       core::BestTwo two;
       for (int i = 0; i < tried; ++i) {
         const int mode = core::mode_of_rank(ranks[i]);
-        code_intra8x8_block(mb, bx, by, predictions.sample[mode], false, *other);
+        code_8x8_block(mb, bx, by, predictions.sample[mode], false, *other);
         // Some candidates lose by their error alone, without their bits being counted.
         const std::uint32_t most = mb.search.rdoq ? two.most() : two.cost[0];
         if (core::intra_nxn_block_cost<SearchRate>(other->squared_error, 0, 0, mb.rd_lambda) > most) continue;
@@ -313,12 +313,12 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
       chosen = two.mode[0];
       std::uint32_t cost = two.cost[0];
       if (mb.search.rdoq) {
-        code_intra8x8_block(mb, bx, by, predictions.sample[chosen], true, *best);
+        code_8x8_block(mb, bx, by, predictions.sample[chosen], true, *best);
         cost = cost_of(chosen, *best);
       }
       if (mb.search.rdoq && two.are_close()) {
         const int mode = two.mode[1];
-        code_intra8x8_block(mb, bx, by, predictions.sample[mode], true, *other);
+        code_8x8_block(mb, bx, by, predictions.sample[mode], true, *other);
         const std::uint32_t other_cost = cost_of(mode, *other);
         if (core::precedes(other_cost, mode, cost, chosen)) {
           cost = other_cost, chosen = mode;

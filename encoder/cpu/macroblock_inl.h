@@ -69,9 +69,10 @@ struct LumaCandidate {
   std::int64_t cost = 0;  // where rate and distortion decide
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
+  bool inter_transform_8x8 = false;
   int coded_block_pattern = 0;  // luma: 0..15
   std::uint8_t intra4x4_pred_mode[16];
-  int mode_bits = 0;                 // of the modes of Intra_4x4 or Intra_8x8
+  int mode_bits = 0;  // of the modes of Intra_4x4 or Intra_8x8; an upper bound of an inter header
   std::uint32_t nonzero_blocks = 0;  // by slot: kSlotLumaDc and kSlotLuma ..
   std::uint8_t total_coeff[17];      // by slot
   alignas(32) std::int16_t levels[17][16];

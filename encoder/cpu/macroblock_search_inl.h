@@ -109,6 +109,7 @@ static inline core::MacroblockRecord make_record(const LumaCandidate& luma, cons
   core::MacroblockRecord record;
   record.transform_8x8_mode = transform_8x8_mode;
   record.kind = luma.kind;
+  record.inter_transform_8x8 = luma.inter_transform_8x8;
   record.intra_chroma_pred_mode = static_cast<std::uint8_t>(chroma.mode);
   record.coded_block_pattern =
       static_cast<std::uint8_t>(luma.coded_block_pattern | (chroma.coded_block_pattern << 4));
@@ -149,7 +150,7 @@ struct PcmSearch {
       return std::any_of(levels(slot), levels(slot) + count,
                          [](int level) { return core::is_clipped(level); });
     };
-    if (record.kind == core::MacroblockKind::intra8x8 || mb.weighted) {
+    if (core::has_large_transform(record) || mb.weighted) {
       for (int block = 0; block < 16; ++block) {
         if (clipped(core::kSlotLuma + block, 16)) return true;
       }
@@ -186,8 +187,8 @@ struct PcmSearch {
           static_cast<std::int8_t>(total_coeff(core::kSlotChromaAc + i));
     }
     const core::CavlcRate rate{mb.rate.transform_8x8_mode};
-    const int mode_bits =
-        std::is_same_v<SearchRate, core::CavlcRate> ? luma.mode_bits : core::most_mode_bits(record.kind);
+    const bool known = std::is_same_v<SearchRate, core::CavlcRate> || core::is_inter(record.kind);
+    const int mode_bits = known ? luma.mode_bits : core::most_mode_bits(record.kind);
     int bits = rate.macroblock_header_bits(record, mode_bits);
     for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
       bits += core::slot_bits(rate, record, slot, levels(slot), mb.luma_counts, mb.chroma_counts);
@@ -208,7 +209,7 @@ static inline void store_macroblock(CpuPicture& picture, int mb_x, int mb_y,
               core::kTotalCoeffStride - core::kBlocksPerMacroblock);
   std::int16_t* const levels = picture.levels.data() + index * core::kLevelsPerMacroblock;
   std::memcpy(levels, luma.levels, sizeof luma.levels);
-  if (core::is_i_nxn(record.kind)) std::memset(levels, 0, sizeof luma.levels[0]);
+  if (record.kind != core::MacroblockKind::intra16x16) std::memset(levels, 0, sizeof luma.levels[0]);
   std::memcpy(levels + core::kSlotChromaDc * core::kLevelsPerBlock, chroma.levels, sizeof chroma.levels);
   for (int y = 0; y < 16; ++y) {
     std::memcpy(picture.reconstruction[0].row(16 * mb_y + y) + 16 * mb_x, luma.reconstruction[y], 16);
@@ -243,22 +244,34 @@ static inline void store_pcm(CpuPicture& picture, int mb_x, int mb_y, int qp) {
   }
 }
 
-static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& picture, int mb_x, int mb_y,
-                                          int qp) {
+// Finds how to code the macroblock as an I macroblock.
+static inline void search_macroblock(MacroblockContext& mb, const CpuPicture& picture, int mb_x, int mb_y,
+                                     LumaCandidate& luma, ChromaCandidate& chroma) {
   load_source(mb, picture, mb_x, mb_y);
   load_neighbours(mb, picture, mb_x, mb_y);
   load_counts(mb, picture, mb_x, mb_y);
-  ChromaCandidate chroma;
-  LumaCandidate luma;
   search_chroma(mb, chroma);
   search_luma(mb, chroma.coded_block_pattern, luma);
-  if (mb.marks != 0 && luma.kind == core::MacroblockKind::intra16x16) mark_intra16x16(mb, luma);
+}
+
+// Stores a macroblock as it was found, or as I_PCM.
+static inline void settle_macroblock(MacroblockContext& mb, CpuPicture& picture, int mb_x, int mb_y, int qp,
+                                     const LumaCandidate& luma, const ChromaCandidate& chroma) {
   const core::MacroblockRecord record = make_record(luma, chroma, mb.rate.transform_8x8_mode, qp);
   if (core::pcm_is_better(PcmSearch{mb, record, luma, chroma})) {
     store_pcm(picture, mb_x, mb_y, qp);
   } else {
     store_macroblock(picture, mb_x, mb_y, record, luma, chroma);
   }
+}
+
+static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& picture, int mb_x, int mb_y,
+                                          int qp) {
+  ChromaCandidate chroma;
+  LumaCandidate luma;
+  search_macroblock(mb, picture, mb_x, mb_y, luma, chroma);
+  if (mb.marks != 0 && luma.kind == core::MacroblockKind::intra16x16) mark_intra16x16(mb, luma);
+  settle_macroblock(mb, picture, mb_x, mb_y, qp, luma, chroma);
 }
 
 }  // namespace cu264::encoder::CU264_ISA

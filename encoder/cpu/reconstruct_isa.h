@@ -4,6 +4,7 @@
 #include "core/cabac_costs.h"
 #include "cu264/encoder.h"
 #include "encoder/cpu/isa.h"
+#include "encoder/cpu/p_passes.h"
 #include "encoder/cpu_picture.h"
 
 namespace cu264::encoder {
@@ -15,9 +16,13 @@ const core::CabacCosts& cabac_costs(int qp);
 #define CU264_DECLARE_SEARCH(isa)                                                  \
   namespace isa {                                                                  \
   void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset);   \
+  void run_p_pass(const PPicture& picture, PPass pass, int row);                   \
+  void half_samples(GopChain& chain, int row);                                     \
   }                                                                                \
   namespace isa##_cabac {                                                          \
     void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset); \
+    void run_p_pass(const PPicture& picture, PPass pass, int row);                 \
+    void half_samples(GopChain& chain, int row);                                   \
   }
 
 CU264_DECLARE_SEARCH(isa_portable)

@@ -16,10 +16,10 @@ namespace cu264::entropy {
 // whatever they are (a unit test finds this maximum), and I_PCM takes less.
 std::size_t max_cabac_slice_rbsp_bytes(int macroblocks);
 
-// Writes the RBSP to `bytes` and returns its size. `slice_qp` is SliceQP_Y, as in `header`. Throws
-// Error(encode_failure) if it does not fit.
+// Writes the RBSP to `bytes` and returns its size. `slice_qp` is SliceQP_Y and cabac_init_idc that of a P
+// picture, as in `header`. Throws Error(encode_failure) if it does not fit.
 std::size_t code_cabac_slice(const core::CodedPictureView& picture, int slice,
                              const core::SliceHeaderBits& header, int slice_qp, std::uint8_t* bytes,
-                             std::size_t capacity, SliceStats& stats);
+                             std::size_t capacity, SliceStats& stats, int cabac_init_idc = 0);
 
 }  // namespace cu264::entropy

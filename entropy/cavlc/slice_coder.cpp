@@ -3,6 +3,7 @@
 #include "core/block.h"
 #include "core/cavlc_block.h"
 #include "core/mb_syntax.h"
+#include "core/p_syntax.h"
 #include "core/slot_neighbours.h"
 
 namespace cu264::entropy {
@@ -52,6 +53,17 @@ std::size_t max_slice_rbsp_bytes(int macroblocks) {
   return kSliceHeaderAndTrailing + kMacroblock * static_cast<std::size_t>(macroblocks);
 }
 
+void count_macroblock(MacroblockKind kind, SliceStats& stats) {
+  if (core::is_inter(kind)) {
+    ++stats.inter_mbs;
+    return;
+  }
+  ++(kind == MacroblockKind::pcm        ? stats.pcm_mbs
+     : kind == MacroblockKind::intra4x4 ? stats.intra4x4_mbs
+     : kind == MacroblockKind::intra8x8 ? stats.intra8x8_mbs
+                                        : stats.intra16x16_mbs);
+}
+
 void put_slice_header(core::SliceHeaderBits header, core::BitWriter& writer) {
   if (header.length > 64) {
     writer.put(0, header.length - 64);
@@ -68,6 +80,7 @@ void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header
                 core::BitWriter& writer, SliceStats& stats) {
   put_slice_header({header_bits, header_length}, writer);
 
+  std::uint32_t mb_skip_run = 0;
   const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
   const int end_row = core::slice_first_row(slice + 1, picture.slices, picture.mb_height);
   for (int mb_y = first_row; mb_y < end_row; ++mb_y) {
@@ -83,21 +96,29 @@ void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header
         n.above_counts = counts - static_cast<std::ptrdiff_t>(core::kTotalCoeffStride) * picture.mb_width;
       }
       const std::uint64_t start = writer.bit_position();
-      core::put_macroblock_header(writer, *mb, n.left, n.above);
+      count_macroblock(mb->kind, stats);
+      if (mb->kind == MacroblockKind::p_skip) {
+        ++mb_skip_run;
+        continue;
+      }
+      if (picture.motion == nullptr) {
+        core::put_macroblock_header(writer, *mb, n.left, n.above);
+      } else {
+        core::put_ue(writer, mb_skip_run);
+        mb_skip_run = 0;
+        core::put_p_macroblock_header(writer, *mb, picture.motion[index], n.left, n.above);
+      }
       const std::uint64_t header_end = writer.bit_position();
       if (mb->kind == MacroblockKind::pcm) {
         put_pcm_samples(writer, picture, mb_x, mb_y);
-        ++stats.pcm_mbs;
       } else {
         put_residual(writer, *mb, picture.levels + index * core::kLevelsPerMacroblock, n);
-        ++(mb->kind == MacroblockKind::intra4x4   ? stats.intra4x4_mbs
-           : mb->kind == MacroblockKind::intra8x8 ? stats.intra8x8_mbs
-                                                  : stats.intra16x16_mbs);
       }
       stats.header_bits += header_end - start;
       stats.residual_bits += writer.bit_position() - header_end;
     }
   }
+  if (mb_skip_run > 0) core::put_ue(writer, mb_skip_run);
   core::put_trailing_bits(writer);
 }
 

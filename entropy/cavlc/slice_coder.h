@@ -5,16 +5,19 @@
 #include <cstdint>
 
 #include "core/bits.h"
+#include "core/block.h"
 #include "core/coded_picture.h"
 #include "core/slice_header.h"
 
 namespace cu264::entropy {
 
+// What is counted of a slice.
 struct SliceStats {
   std::uint32_t intra4x4_mbs = 0;
   std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
+  std::uint32_t inter_mbs = 0;  // P_Skip included
   std::uint64_t header_bits = 0;    // macroblock headers
   std::uint64_t residual_bits = 0;  // levels and I_PCM samples
   std::uint64_t bins = 0;           // of CABAC; 0 with CAVLC
@@ -23,6 +26,8 @@ struct SliceStats {
 // The most bytes that code_slice writes for this many macroblocks: the encoder keeps each macroblock within
 // 3200 bits (H.264 A.3.1), and I_PCM takes at most 9 + 7 + 3072 bits.
 std::size_t max_slice_rbsp_bytes(int macroblocks);
+
+void count_macroblock(core::MacroblockKind kind, SliceStats& stats);
 
 void put_slice_header(core::SliceHeaderBits header, core::BitWriter& writer);
 

@@ -60,7 +60,7 @@ enum class Profile {
 
 enum class HeaderPlacement {
   first_packet,  // SPS, PPS and SEI before the first picture
-  every_packet,  // SPS and PPS before each picture: any picture is an entry point of the stream
+  every_packet,  // SPS and PPS before each key picture: any of them is an entry point of the stream
   separate,      // only in Encoder::headers()
 };
 
@@ -97,6 +97,9 @@ enum class OnOverflow {
   error,  // receive() throws Error(encode_failure); the packets before it are complete
   drop,   // the picture has no packet, and is counted
 };
+
+inline constexpr int kMostGop = 100000;         // of Config::gop
+inline constexpr int kKeyPictureQpOffset = 3;  // of Config::qp, where there are P pictures
 
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided and aq_strength
 
@@ -141,6 +144,11 @@ struct Config {
   EntropyCoder entropy = EntropyCoder::production;
   Packing packing = Packing::production;
   ScalingLists scaling_lists;  // flat, unless the profile is high
+  // Pictures from one key picture to the next, 0..kMostGop; 0: key pictures come first and where Frame::key
+  // asks for one. 1: every picture is a key picture, coded and decoded by itself. Others are P pictures, which
+  // are predicted from the picture before: they take far fewer bits. `qp` is theirs, and key pictures have
+  // kKeyPictureQpOffset less. P pictures are coded by the cpu backend with a constant QP.
+  int gop = 1;
   int slices = 1;              // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3 is `aq` edges with that
   // strength; 0: `aq` alone decides. aq_strength 1..3 is the strength of `aq` edges and steps; 0: the usual

@@ -58,6 +58,7 @@ struct Frame {
   std::int64_t duration = 0;
   void* user_data = nullptr;  // handed back unchanged in the packet
   std::optional<int> qp;      // 0..51: of this picture, instead of Config::qp
+  bool key = false;           // begins a GOP, wherever Config::gop would have it begin
   // Bytes that the caller adds to the picture's packet, such as sei_bytes(): limits, bitrates and the buffer
   // count them.
   std::int64_t added_bytes = 0;

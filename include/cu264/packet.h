@@ -16,10 +16,11 @@ struct PictureStats {
   int codings = 1;  // how often the picture was coded until it kept to its limits
   std::int64_t buffer_bits =
       -1;  // what the HRD's buffer holds after the picture has left it; -1: there is none
-  std::uint32_t intra4x4_mbs = 0;  // macroblocks by kind; the four add up to the picture's
+  std::uint32_t intra4x4_mbs = 0;  // macroblocks by kind; these add up to the picture's
   std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
+  std::uint32_t inter_mbs = 0;
   // With CABAC, whose bits belong to no single syntax element, residual_bits counts the headers too.
   std::uint64_t header_bits = 0;    // macroblock headers: types, prediction modes, patterns, QP changes
   std::uint64_t residual_bits = 0;  // transform coefficients and I_PCM samples
@@ -33,14 +34,14 @@ struct DeviceBytes {
 
 struct Packet {
   // One access unit as a byte stream (H.264 annex B): the headers where Config asks for them, and the slices
-  // of an IDR picture, each with its start code.
+  // of the picture, each with its start code.
   PacketBytes data;
   // With Config::device_output the picture's slices are here, and `data` holds only what precedes them.
   DeviceBytes device_data;
   std::uint64_t index = 0;  // pictures in the order sent, from 0
   std::int64_t pts = 0;     // of the frame
   void* user_data = nullptr;
-  bool key = true;  // every picture is an IDR picture
+  bool key = true;  // an IDR picture; the others are P pictures (Config::gop)
   PictureStats stats;
   // The picture as a decoder shows it, with Config::reconstruction: planar 4:2:0 of EncoderInfo::width x
   // height without padding.

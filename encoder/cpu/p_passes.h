@@ -1,0 +1,35 @@
+// A P picture is coded in passes. Macroblocks of a pass do not depend on each other, except in intra_search,
+// so its rows can be done in any order and at the same time; each pass needs the ones before it.
+#pragma once
+
+#include "cu264/encoder.h"
+#include "encoder/cpu/gop_chain.h"
+#include "encoder/cpu_picture.h"
+
+namespace cu264::encoder {
+
+enum class PPass {
+  half_size,      // the source picture at half size
+  quarter_size,   // and at quarter size
+  search_quarter, // whole-sample vectors on the source: a row of blocks of 8x8 samples of quarter size
+  search_half,
+  search_whole,
+  search_whole_again,
+  search_blocks,  // and those of 8x8 blocks
+  refine,         // vectors at quarter samples
+  merge,
+  merge_again,
+  code,          // all macroblocks as inter macroblocks
+  intra_search,  // those that may be better as I macroblocks: rows in order
+  finish,        // mvd and P_Skip
+};
+
+// A picture that is being coded.
+struct PPicture {
+  CpuPicture& picture;
+  GopChain& chain;
+  int qp;
+  Preset preset;
+};
+
+}  // namespace cu264::encoder

@@ -1,0 +1,77 @@
+#include "encoder/cpu/p_picture.h"
+
+#include <cstring>
+
+#include "core/motion_limits.h"
+#include "encoder/cpu/reconstruct_slice.h"
+
+namespace cu264::encoder {
+namespace {
+
+void copy_row(const Plane& from, PaddedPlane& to, int y) {
+  std::memcpy(to.at(0, y), from.row(y), static_cast<std::size_t>(from.width));
+  to.pad_row(y);
+}
+
+// Where P_Skip was found, the macroblock becomes that; then the QPs are as a decoder derives them.
+void settle_kinds(const PPicture& p) {
+  CpuPicture& picture = p.picture;
+  for (std::size_t mb = 0; mb < picture.macroblocks.size(); ++mb) {
+    if (p.chain.skips[mb] != 0) picture.macroblocks[mb].kind = core::MacroblockKind::p_skip;
+  }
+  if (picture.qp_offsets.empty()) return;
+  for (int slice = 0; slice < picture.slices; ++slice) set_mb_qp_deltas(picture, slice, p.qp);
+}
+
+}  // namespace
+
+void take_source(const PPicture& p, const ForRows& for_rows) {
+  GopChain& chain = p.chain;
+  chain.current ^= 1;
+  PaddedPlane(&source)[GopChain::kSizes] = chain.source[chain.current];
+  for_rows(source[0].height, [&](int y) { copy_row(p.picture.source[0], source[0], y); });
+  source[0].pad_top_and_bottom();
+  constexpr PPass kPasses[] = {PPass::half_size, PPass::quarter_size};
+  for (int i = 1; i < GopChain::kSizes; ++i) {
+    for_rows(source[i].height, [&](int y) {
+      run_p_pass(p, kPasses[i - 1], y);
+      source[i].pad_row(y);
+    });
+    source[i].pad_top_and_bottom();
+  }
+}
+
+void reconstruct_p_picture(const PPicture& p, const ForRows& for_rows) {
+  const auto run = [&](PPass pass, int rows) {
+    for_rows(rows, [&](int row) { run_p_pass(p, pass, row); });
+  };
+  const int rows = p.picture.mb_height;
+  run(PPass::search_quarter, p.chain.region_height);
+  run(PPass::search_half, rows);
+  run(PPass::search_whole, rows);
+  run(PPass::search_whole_again, rows);
+  if (p.preset != Preset::fast) run(PPass::search_blocks, rows);
+  run(PPass::refine, rows);
+  run(PPass::merge, rows);
+  run(PPass::merge_again, rows);
+  run(PPass::code, rows);
+  for (int row = 0; row < rows; ++row) run_p_pass(p, PPass::intra_search, row);
+  run(PPass::finish, rows);
+  settle_kinds(p);
+}
+
+void take_reference(const PPicture& p, const ForRows& for_rows) {
+  GopChain& chain = p.chain;
+  PaddedPlane& luma = chain.luma[core::kWholeSamples];
+  for_rows(luma.height, [&](int y) { copy_row(p.picture.reconstruction[0], luma, y); });
+  luma.pad_top_and_bottom();
+  for (int c = 0; c < 2; ++c) {
+    for_rows(chain.chroma[c].height, [&](int y) { copy_row(p.picture.reconstruction[1 + c], chain.chroma[c], y); });
+    chain.chroma[c].pad_top_and_bottom();
+  }
+  constexpr int kPad = core::kHalfSamplePad;
+  for_rows(luma.height + 2 * kPad, [&](int row) { half_samples(chain, row - kPad); });
+  if (!p.picture.inter) chain.whole[1].assign(chain.whole[1].size(), {});
+}
+
+}  // namespace cu264::encoder
