@@ -136,7 +136,8 @@ class Decoder {
       if (!is_420(frame.format)) out_.complaints.push_back("not 8-bit 4:2:0");
       if (frame.flags & AV_FRAME_FLAG_CORRUPT) out_.complaints.push_back("a picture is marked corrupt");
       if (frame.decode_error_flags) out_.complaints.push_back("a picture has decode errors");
-      if (frame.pict_type != AV_PICTURE_TYPE_I) out_.complaints.push_back("a picture is not intra");
+      if ((frame.pict_type == AV_PICTURE_TYPE_I) != io::is_key(frame))
+        out_.complaints.push_back("a picture is intra or a key picture, but not both");
       if (io::is_interlaced(frame)) out_.complaints.push_back("a picture is interlaced");
       if (is_420(frame.format)) out_.pictures.push_back({copy_of(frame), io::is_key(frame)});
       av_frame_unref(frame_.get());

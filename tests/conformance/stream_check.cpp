@@ -89,7 +89,7 @@ void check_decoded(const Config& config, const EncodedStream& stream) {
                                                                  : kHigh);
   ASSERT_EQ(decoded.pictures.size(), stream.packets.size());
   for (std::size_t i = 0; i < decoded.pictures.size(); ++i) {
-    EXPECT_TRUE(decoded.pictures[i].key) << "picture " << i;
+    EXPECT_EQ(decoded.pictures[i].key, stream.packets[i].key) << "picture " << i;
     EXPECT_EQ(difference(reconstruction_of(stream, i), decoded.pictures[i].picture), "") << "picture " << i;
   }
 }

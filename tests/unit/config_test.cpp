@@ -193,7 +193,7 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   EXPECT_NE(
       error_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); }).find("fast, balanced or best"),
       std::string::npos);
-  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { c.set("gop", "1"); }).find("unknown option \"gop\""),
+  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { c.set("keyint", "1"); }).find("unknown option \"keyint\""),
             std::string::npos);
 }
 
