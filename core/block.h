@@ -88,7 +88,7 @@ struct alignas(16) MacroblockRecord {
   std::uint8_t coded_block_pattern = 0;  // bits 0..3 CodedBlockPatternLuma, bits 4..5 CodedBlockPatternChroma
   std::uint8_t qp = 0;                   // QP_Y in force, as a decoder derives it
   std::int8_t mb_qp_delta = 0;
-  bool transform_8x8_mode = false;  // the PPS's flag: then I_NxN has transform_size_8x8_flag
+  bool transform_8x8_mode = false;   // the PPS's flag: then I_NxN has transform_size_8x8_flag
   bool inter_transform_8x8 = false;  // transform_size_8x8_flag of an inter macroblock
   // The mode by luma4x4BlkIdx; in Intra_8x8 the mode of the 8x8 block that contains the 4x4 block;
   // kIntra4x4Dc in the other kinds (H.264 8.3.1.1, 8.3.2.1)

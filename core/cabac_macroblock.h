@@ -93,7 +93,8 @@ struct CabacIMbTypeContexts {
 
 // mb_type (table 9-36). For I_PCM, its last bin makes the coder end its codeword.
 template <class Sink>
-CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacIMbTypeContexts& contexts) {
+CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb,
+                                const CabacIMbTypeContexts& contexts) {
   const bool nxn = is_i_nxn(mb.kind);
   sink.decision(contexts.first, nxn ? 0 : 1);
   if (nxn) return;

@@ -10,10 +10,10 @@
 
 namespace cu264::core {
 
-inline constexpr int kCtxMbSkip = kCabacContexts;     // 11..13, mb_skip_flag
-inline constexpr int kCtxPMbType = kCtxMbSkip + 3;    // 14..20, mb_type of P slices
+inline constexpr int kCtxMbSkip = kCabacContexts;      // 11..13, mb_skip_flag
+inline constexpr int kCtxPMbType = kCtxMbSkip + 3;     // 14..20, mb_type of P slices
 inline constexpr int kCtxSubMbType = kCtxPMbType + 7;  // 21..23, sub_mb_type
-inline constexpr int kCtxMvd = kCtxSubMbType + 3;     // 40..53, mvd_l0: seven of either component
+inline constexpr int kCtxMvd = kCtxSubMbType + 3;      // 40..53, mvd_l0: seven of either component
 inline constexpr int kCtxMvdComponent = 7;
 inline constexpr int kCabacPContexts = kCtxMvd + 14;
 

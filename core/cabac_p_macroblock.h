@@ -57,7 +57,8 @@ CU264_HD void put_cabac_p_mb_type(Sink& sink, const MacroblockRecord& mb) {
       CabacIMbTypeContexts{kSuffix, kSuffix + 1, kSuffix + 2, kSuffix + 2, kSuffix + 3, kSuffix + 3});
 }
 
-// The prefix of mvd_l0 takes decisions up to this value; an Exp-Golomb code of order 3 has the rest (9.3.2.3).
+// The prefix of mvd_l0 takes decisions up to this value; an Exp-Golomb code of order 3 has the rest
+// (9.3.2.3).
 inline constexpr int kMvdPrefix = 9;
 
 // The context of a bin of the prefix. `sum` is that of the neighbours' absMvdComp (9.3.3.1.1.7).

@@ -11,7 +11,8 @@
 
 namespace cu264::core {
 
-// 8x8 luma blocks, the luma of a macroblock, and the chroma AC blocks of a macroblock are dropped below these.
+// 8x8 luma blocks, the luma of a macroblock, and the chroma AC blocks of a macroblock are dropped below
+// these.
 inline constexpr int kDroppedBlock = 4, kDroppedLuma = 6, kDroppedChroma = 7;
 
 // The score of a level of +-1 after a run of zeros: the longer the run, the less it shows. `large`: of an 8x8

@@ -24,8 +24,12 @@ struct MotionLimits {
     return v.x >= low_x && v.x <= high_x && v.y >= low_y && v.y <= high_y;
   }
   CU264_HD_MEMBER MotionVector clamp(int x, int y) const {
-    return motion_vector(x < low_x ? low_x : x > high_x ? high_x : x,
-                         y < low_y ? low_y : y > high_y ? high_y : y);
+    return motion_vector(x < low_x    ? low_x
+                         : x > high_x ? high_x
+                                      : x,
+                         y < low_y    ? low_y
+                         : y > high_y ? high_y
+                                      : y);
   }
 };
 

@@ -64,12 +64,13 @@ CU264_HD void half_candidates(const Regions& regions, int width, int height, Mot
 inline constexpr int kWholeCandidates = 7;
 
 // The candidates of a pass at full size: the macroblock's own vector, those of its neighbours in the pass
-// before, and none. field(dx, dy) is a neighbour's vector, scaled to full size; of the macroblock itself where
-// there is no neighbour.
+// before, and none. field(dx, dy) is a neighbour's vector, scaled to full size; of the macroblock itself
+// where there is no neighbour.
 template <class Field>
 CU264_HD void whole_candidates(const Field& field, const MotionLimits& limits,
                                MotionVector (&candidates)[kWholeCandidates]) {
-  const MotionVector from[6] = {field(0, 0), field(-1, 0), field(0, -1), field(1, -1), field(1, 0), field(0, 1)};
+  const MotionVector from[6] = {field(0, 0),  field(-1, 0), field(0, -1),
+                                field(1, -1), field(1, 0),  field(0, 1)};
   for (int i = 0; i < 6; ++i) candidates[i] = clamp_whole(limits, from[i].x, from[i].y, 0);
   candidates[6] = motion_vector(0, 0);
 }

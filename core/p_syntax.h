@@ -33,7 +33,9 @@ CU264_HD int p_mb_type(const MacroblockRecord& mb) {
 
 // codeNum of coded_block_pattern for Inter prediction (table 9-4).
 CU264_HD int inter_pattern_code_num(int coded_block_pattern) {
-  static constexpr std::uint8_t table[48] = {0, 2, 3, 7, 4, 8, 17, 13, 5, 18, 9, 14, 10, 15, 16, 11, 1, 32, 33, 36, 34, 37, 44, 40, 35, 45, 38, 41, 39, 42, 43, 19, 6, 24, 25, 20, 26, 21, 46, 28, 27, 47, 22, 29, 23, 30, 31, 12};
+  static constexpr std::uint8_t table[48] = {0, 2,  3,  7,  4,  8,  17, 13, 5,  18, 9,  14, 10, 15, 16, 11,
+                                             1, 32, 33, 36, 34, 37, 44, 40, 35, 45, 38, 41, 39, 42, 43, 19,
+                                             6, 24, 25, 20, 26, 21, 46, 28, 27, 47, 22, 29, 23, 30, 31, 12};
   return table[coded_block_pattern];
 }
 

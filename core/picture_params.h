@@ -17,8 +17,8 @@ struct PictureParams {
   std::uint8_t qp = 26;         // SliceQP_Y, 0..51
   std::uint8_t idr_pic_id = 0;  // 0 to 2; differs from that of the picture before in its stream (H.264 7.4.3)
   bool deblock = true;  // whether decoders apply the loop filter; nothing is predicted from its result
-  // A key picture is an IDR picture of I slices. Others consist of P slices, which refer to the picture before
-  // in the stream.
+  // A key picture is an IDR picture of I slices. Others consist of P slices, which refer to the picture
+  // before in the stream.
   bool key = true;
   std::uint8_t frame_num = 0;       // of a P picture: pictures since the last key picture, modulo 16
   std::uint8_t cabac_init_idc = 0;  // of a P picture: 0 to 2

@@ -165,7 +165,8 @@ void validate_gop(const Config& config) {
   refuse(config.device_output, "packets on the device", "clear Config::device_output, or use gop 1");
   refuse(config.backend == BackendChoice::cuda || !config.devices.empty(), "the cuda backend",
          "use the cpu backend, or gop 1");
-  refuse(cavlc_stage(config) != nullptr, "the published entropy coder or packing", "use production, or gop 1");
+  refuse(cavlc_stage(config) != nullptr, "the published entropy coder or packing",
+         "use production, or gop 1");
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ void deblock_p_picture(CpuPicture& picture, int filter_offset_a, int filter_offs
       const int qp_left = x > 0 ? core::filter_qp(mb[-1]) : qp;
       const int qp_top = y > 0 ? core::filter_qp(mb[-above]) : qp;
       const auto edges = [&](const Strengths& bS, int outer_qp, int own_qp) {
-        return PlaneEdges{bS, outer_qp, own_qp, filter_offset_a, filter_offset_b, core::has_large_transform(*mb)};
+        return PlaneEdges{
+            bS, outer_qp, own_qp, filter_offset_a, filter_offset_b, core::has_large_transform(*mb)};
       };
       Plane& luma = picture.reconstruction[0];
       filter_mixed_macroblock<16, false>(luma.row(16 * y) + 16 * x, luma.width, x > 0, y > 0,
@@ -95,10 +96,9 @@ void deblock_p_picture(CpuPicture& picture, int filter_offset_a, int filter_offs
       const int chroma_qp = core::chroma_qp(qp);
       for (int c = 1; c < 3; ++c) {
         Plane& chroma = picture.reconstruction[c];
-        filter_mixed_macroblock<8, true>(
-            chroma.row(8 * y) + 8 * x, chroma.width, x > 0, y > 0,
-            edges(vertical, core::chroma_qp(qp_left), chroma_qp),
-            edges(horizontal, core::chroma_qp(qp_top), chroma_qp));
+        filter_mixed_macroblock<8, true>(chroma.row(8 * y) + 8 * x, chroma.width, x > 0, y > 0,
+                                         edges(vertical, core::chroma_qp(qp_left), chroma_qp),
+                                         edges(horizontal, core::chroma_qp(qp_top), chroma_qp));
       }
     }
   }

@@ -20,7 +20,7 @@ void filter_edges(std::uint8_t* first, std::ptrdiff_t across, const core::EdgeTh
 
 struct MacroblockEdges {
   core::EdgeThresholds left, top, inner;  // left and top are inactive at the picture's border
-  int distance = 4;                 // of inner edges, which lie between transform blocks
+  int distance = 4;                       // of inner edges, which lie between transform blocks
 };
 
 // One plane of one macroblock: vertical edges from left to right, then horizontal ones from top to bottom

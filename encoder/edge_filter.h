@@ -13,8 +13,8 @@ namespace cu264::encoder {
 inline constexpr int kReach[2] = {4, 2};  // luma, chroma
 
 // Filters one edge of kSize lines that lie side by side in memory: q0 is the first line's q0, and `across`
-// leads from a sample to the next one away from the edge. thresholds(i) are those of line i. The lines are copied
-// out, so that nothing aliases and the loop over them vectorises.
+// leads from a sample to the next one away from the edge. thresholds(i) are those of line i. The lines are
+// copied out, so that nothing aliases and the loop over them vectorises.
 template <int kSize, bool kChroma, bool kStrong, class Thresholds>
 void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const Thresholds& thresholds) {
   constexpr int reach = kReach[kChroma];
@@ -29,7 +29,7 @@ void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const Thresholds& thre
       lines[2][i] = static_cast<std::uint8_t>(r.q0);
     } else {
       const core::EdgeLine s{lines[0][i], lines[1][i], lines[2][i], lines[3][i],
-                       lines[4][i], lines[5][i], lines[6][i], lines[7][i]};
+                             lines[4][i], lines[5][i], lines[6][i], lines[7][i]};
       const core::EdgeLine r = kStrong ? core::deblock_strong_luma(s, t) : core::deblock_normal(s, t, false);
       lines[1][i] = static_cast<std::uint8_t>(r.p2);
       lines[2][i] = static_cast<std::uint8_t>(r.p1);

@@ -92,16 +92,16 @@ void write_vui(RbspWriter& w, const Config& config) {
   w.flag(false);           // pic_struct_present_flag
 
   // Tells that a picture may be shown as soon as it is decoded.
-  w.flag(true);   // bitstream_restriction_flag
+  w.flag(true);                        // bitstream_restriction_flag
   const bool inter = config.gop != 1;  // there are motion vectors
   const int vertical = 4 * core::vertical_range(macroblocks(config.width) * macroblocks(config.height));
-  w.flag(inter);                              // motion_vectors_over_pic_boundaries_flag
-  w.ue(0);                                    // max_bytes_per_pic_denom: no limit
-  w.ue(0);                                    // max_bits_per_mb_denom: no limit
+  w.flag(inter);                                          // motion_vectors_over_pic_boundaries_flag
+  w.ue(0);                                                // max_bytes_per_pic_denom: no limit
+  w.ue(0);                                                // max_bits_per_mb_denom: no limit
   w.ue(inter ? log2_of(4 * core::kHorizontalRange) : 0);  // log2_max_mv_length_horizontal
-  w.ue(inter ? log2_of(vertical) : 0);        // log2_max_mv_length_vertical
-  w.ue(0);        // max_num_reorder_frames
-  w.ue(1);        // max_dec_frame_buffering: not below max_num_ref_frames
+  w.ue(inter ? log2_of(vertical) : 0);                    // log2_max_mv_length_vertical
+  w.ue(0);                                                // max_num_reorder_frames
+  w.ue(1);  // max_dec_frame_buffering: not below max_num_ref_frames
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   RbspWriter w;
   const Profile profile = coded_profile(config);
   const bool baseline = profile == Profile::baseline, high = profile == Profile::high;
-  const bool flag_of_1b = level_1b && !high;  // tells level 1b from 1.1; High has level_idc 9 (H.264 A.3.1)
+  const bool flag_of_1b = level_1b && !high;   // tells level 1b from 1.1; High has level_idc 9 (H.264 A.3.1)
   const bool intra = high && config.gop == 1;  // with profile 100: also High 10 Intra, all pictures being IDR
   w.u(8, baseline ? kProfileBaseline : high ? kProfileHigh : kProfileMain);
   w.flag(baseline);             // constraint_set0_flag

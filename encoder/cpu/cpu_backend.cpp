@@ -372,9 +372,9 @@ class CpuBackend final : public Backend {
                           : core::p_slice_header(first_mb, work.params, params_.format.cabac);
       slice.stats = {};
       if (params_.format.cabac) {
-        slice.size = entropy::code_cabac_slice(work.picture.view(), index, header, work.params.qp,
-                                               slice.payload.get(), slice.capacity, slice.stats,
-                                               work.params.cabac_init_idc);
+        slice.size =
+            entropy::code_cabac_slice(work.picture.view(), index, header, work.params.qp, slice.payload.get(),
+                                      slice.capacity, slice.stats, work.params.cabac_init_idc);
         return;
       }
       core::BitWriter writer(slice.payload.get(), slice.capacity);

@@ -28,7 +28,7 @@ struct InterChoice {
   bool skips = false;     // its vector is that of P_Skip, as far as is known
   std::int32_t bits = 0;  // of mb_type and mvd
   std::int32_t satd = 0;
-  std::int64_t rd_cost = 0;  // as it was coded, where rate and distortion decide
+  std::int64_t rd_cost = 0;      // as it was coded, where rate and distortion decide
   bool intra_is_likely = false;  // Intra prediction is to be tried
 };
 
@@ -42,19 +42,20 @@ struct GopChain {
   PaddedPlane chroma[2];
 
   int region_width = 0, region_height = 0;
-  std::vector<core::MotionVector> quarter;   // [region], in samples of quarter size
-  std::vector<core::MotionVector> half;      // [mb]
-  std::vector<core::MotionVector> whole[2];  // [mb], by pass; the second is kept for the next picture
-  std::vector<core::MotionVector> blocks;    // [mb][4], of 8x8 blocks at full size
-  std::vector<PartitionVectors> refined;     // [mb]
-  std::vector<InterChoice> choices;          // [mb]
+  std::vector<core::MotionVector> quarter;    // [region], in samples of quarter size
+  std::vector<core::MotionVector> half;       // [mb]
+  std::vector<core::MotionVector> whole[2];   // [mb], by pass; the second is kept for the next picture
+  std::vector<core::MotionVector> blocks;     // [mb][4], of 8x8 blocks at full size
+  std::vector<PartitionVectors> refined;      // [mb]
+  std::vector<InterChoice> choices;           // [mb]
   std::vector<core::MotionRecord> fields[2];  // [mb], by pass
   std::vector<std::uint8_t> skips;            // [mb]: whether it is P_Skip
 
   void resize(int mbs_wide, int mbs_high) {
     mb_width = mbs_wide, mb_height = mbs_high;
     for (auto& sizes : source) {
-      for (int i = 0; i < kSizes; ++i) sizes[i].resize(16 * mb_width >> i, 16 * mb_height >> i, core::kReferencePad);
+      for (int i = 0; i < kSizes; ++i)
+        sizes[i].resize(16 * mb_width >> i, 16 * mb_height >> i, core::kReferencePad);
     }
     for (PaddedPlane& plane : luma) plane.resize(16 * mb_width, 16 * mb_height, core::kReferencePad);
     for (PaddedPlane& plane : chroma) plane.resize(8 * mb_width, 8 * mb_height, core::kReferencePad / 2);

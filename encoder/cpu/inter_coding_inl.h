@@ -1,5 +1,5 @@
-// An inter macroblock whose vectors are known: prediction, transform, quantisation and reconstruction. Nothing
-// depends on a neighbour, so macroblocks can be coded in any order.
+// An inter macroblock whose vectors are known: prediction, transform, quantisation and reconstruction.
+// Nothing depends on a neighbour, so macroblocks can be coded in any order.
 #pragma once
 
 #include <cstdint>
@@ -200,7 +200,8 @@ static inline void code_inter_chroma(MacroblockContext& mb, const InterPredictio
   int pattern = trial.highest_pattern();
   if (mb.search.rd_candidates == 0) {
     int score = 0;
-    for (int i = 2; i < 10; ++i) score += core::decimation_score(core::level_masks(chroma.levels[i], 15), false);
+    for (int i = 2; i < 10; ++i)
+      score += core::decimation_score(core::level_masks(chroma.levels[i], 15), false);
     if (pattern == 2 && score < core::kDroppedChroma) {
       pattern = (chroma.nonzero_blocks & kChromaDcBlocks) != 0 ? 1 : 0;
     }
@@ -230,7 +231,8 @@ static inline bool prefers_large_transform(const MacroblockContext& mb, const In
     }
     for (int sub = 0; sub < 4; ++sub) {
       int part[16];
-      for (int i = 0; i < 16; ++i) part[i] = difference[8 * (4 * (sub >> 1) + (i >> 2)) + 4 * (sub & 1) + (i & 3)];
+      for (int i = 0; i < 16; ++i)
+        part[i] = difference[8 * (4 * (sub >> 1) + (i >> 2)) + 4 * (sub & 1) + (i & 3)];
       small += core::satd4x4(part);
     }
     large += core::satd8x8(difference);
@@ -259,8 +261,8 @@ static inline void code_inter_by_rd(MacroblockContext& mb, InterChoice& choice, 
   code_inter_chroma(mb, from, chroma);
   const int pattern = luma.coded_block_pattern | chroma.coded_block_pattern << 4;
   const auto header_bits = [&](int coded_block_pattern) {
-    return choice.bits + core::ue_length(static_cast<std::uint32_t>(
-                             core::inter_pattern_code_num(coded_block_pattern)));
+    return choice.bits +
+           core::ue_length(static_cast<std::uint32_t>(core::inter_pattern_code_num(coded_block_pattern)));
   };
   choice.rd_cost = luma.cost + chroma.cost + header_cost(mb, header_bits(pattern) + (pattern != 0 ? 1 : 0));
   const std::int64_t error = squared_error<16, 16>(&mb.luma[0][0], &from.luma[0][0]);

@@ -94,8 +94,8 @@ static inline void predict_chroma(const GopChain& chain, int component, int x, i
   for (int row = 0; row < kHeight; ++row) {
     const std::uint8_t *upper = s + row * plane.pitch, *lower = upper + plane.pitch;
     for (int i = 0; i < kWidth; ++i) {
-      out[row * out_pitch + i] = static_cast<std::uint8_t>(core::chroma_sample(
-          upper[i], upper[i + 1], lower[i], lower[i + 1], fraction_x, fraction_y));
+      out[row * out_pitch + i] = static_cast<std::uint8_t>(
+          core::chroma_sample(upper[i], upper[i + 1], lower[i], lower[i + 1], fraction_x, fraction_y));
     }
   }
 }

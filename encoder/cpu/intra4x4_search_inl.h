@@ -79,9 +79,11 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 }
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
-__attribute__((always_inline)) static inline int code_4x4_block(
-    const MacroblockContext& mb, int x, int y, const std::uint8_t (&prediction)[16], bool by_rdoq,
-    int context, std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
+__attribute__((always_inline)) static inline int code_4x4_block(const MacroblockContext& mb, int x, int y,
+                                                                const std::uint8_t (&prediction)[16],
+                                                                bool by_rdoq, int context,
+                                                                std::int16_t* levels, int& total_coeff,
+                                                                std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
@@ -165,7 +167,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
     if (!by_rd) {
       take_prediction(chosen);
       code_4x4_block(mb, x, y, prediction, false, context, levels, total_coeff, canvas.at(x, y),
-                          Intra4x4Canvas::kPitch);
+                     Intra4x4Canvas::kPitch);
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
         const int block_bits = mb.rate.block_bits(block_levels, core::BlockCategory::luma_4x4, context);
@@ -194,8 +196,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
       std::uint32_t cost = best.cost[0];
       if (mb.search.rdoq) {
         take_prediction(chosen);
-        const int error =
-            code_4x4_block(mb, x, y, prediction, true, context, levels, total_coeff, kept, 4);
+        const int error = code_4x4_block(mb, x, y, prediction, true, context, levels, total_coeff, kept, 4);
         cost = cost_of(error, chosen, levels);
       }
       if (mb.search.rdoq && best.are_close()) {

@@ -207,9 +207,8 @@ static inline bool quantise8x8_by_rdoq(MacroblockContext& mb, const Rate& rate, 
 }
 
 // Transforms and reconstructs a block as predicted.
-static inline void code_8x8_block(MacroblockContext& mb, int bx, int by,
-                                       const std::uint8_t (&prediction)[64], bool by_rdoq,
-                                       Coded8x8Block& out) {
+static inline void code_8x8_block(MacroblockContext& mb, int bx, int by, const std::uint8_t (&prediction)[64],
+                                  bool by_rdoq, Coded8x8Block& out) {
   const std::uint8_t* const source = &mb.luma[8 * by][8 * bx];
   alignas(32) std::int16_t coefficients[64], levels[64];
   forward_block8x8(source, 16, prediction, 8, coefficients);

@@ -1,5 +1,6 @@
 // Vectors at half and quarter samples of the reference picture, and the choice of partitions. The first pass
-// refines the whole-sample vectors of a macroblock by itself; the others offer it what its neighbours predict.
+// refines the whole-sample vectors of a macroblock by itself; the others offer it what its neighbours
+// predict.
 #pragma once
 
 #include <cstdint>

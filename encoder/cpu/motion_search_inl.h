@@ -98,8 +98,8 @@ static inline void search_half_row(GopChain& chain, int lambda, int mb_y) {
     const int x = 8 * mb_x, y = 8 * mb_y;
     core::BestVector best;
     const auto try_vector = [&](core::MotionVector v) {
-      const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
-                                               before.pitch);
+      const int sad =
+          sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y), before.pitch);
       best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, predicted, 2, lambda), v);
     };
     for (const core::MotionVector v : candidates) try_vector(v);
@@ -122,10 +122,9 @@ static inline void search_whole_row(GopChain& chain, int lambda, int pass, int m
     const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
     const core::MotionLimits limits = macroblock_limits(chain, mb_x, mb_y);
     const auto field = [&](int dx, int dy) {
-      const bool there = mb_x + dx >= 0 && mb_x + dx < chain.mb_width && mb_y + dy >= 0 &&
-                         mb_y + dy < chain.mb_height;
-      const core::MotionVector v =
-          from[there ? mb + static_cast<std::size_t>(dy * chain.mb_width + dx) : mb];
+      const bool there =
+          mb_x + dx >= 0 && mb_x + dx < chain.mb_width && mb_y + dy >= 0 && mb_y + dy < chain.mb_height;
+      const core::MotionVector v = from[there ? mb + static_cast<std::size_t>(dy * chain.mb_width + dx) : mb];
       return core::motion_vector(scale * v.x, scale * v.y);
     };
     core::MotionVector candidates[core::kWholeCandidates];
@@ -168,8 +167,8 @@ static inline void search_blocks_row(GopChain& chain, int lambda, int mb_y) {
       core::BestVector best;
       const auto try_vector = [&](core::MotionVector wanted) {
         const core::MotionVector v = core::clamp_whole(limits, wanted.x, wanted.y, 0);
-        const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch,
-                                                 before.at(x + v.x, y + v.y), before.pitch);
+        const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
+                                                 before.pitch);
         best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, own, 4, lambda), v);
       };
       try_vector(own);

@@ -9,9 +9,9 @@
 namespace cu264::encoder {
 
 enum class PPass {
-  half_size,      // the source picture at half size
-  quarter_size,   // and at quarter size
-  search_quarter, // whole-sample vectors on the source: a row of blocks of 8x8 samples of quarter size
+  half_size,       // the source picture at half size
+  quarter_size,    // and at quarter size
+  search_quarter,  // whole-sample vectors on the source: a row of blocks of 8x8 samples of quarter size
   search_half,
   search_whole,
   search_whole_again,

@@ -42,9 +42,7 @@ void take_source(const PPicture& p, const ForRows& for_rows) {
 }
 
 void reconstruct_p_picture(const PPicture& p, const ForRows& for_rows) {
-  const auto run = [&](PPass pass, int rows) {
-    for_rows(rows, [&](int row) { run_p_pass(p, pass, row); });
-  };
+  const auto run = [&](PPass pass, int rows) { for_rows(rows, [&](int row) { run_p_pass(p, pass, row); }); };
   const int rows = p.picture.mb_height;
   run(PPass::search_quarter, p.chain.region_height);
   run(PPass::search_half, rows);
@@ -66,7 +64,8 @@ void take_reference(const PPicture& p, const ForRows& for_rows) {
   for_rows(luma.height, [&](int y) { copy_row(p.picture.reconstruction[0], luma, y); });
   luma.pad_top_and_bottom();
   for (int c = 0; c < 2; ++c) {
-    for_rows(chain.chroma[c].height, [&](int y) { copy_row(p.picture.reconstruction[1 + c], chain.chroma[c], y); });
+    for_rows(chain.chroma[c].height,
+             [&](int y) { copy_row(p.picture.reconstruction[1 + c], chain.chroma[c], y); });
     chain.chroma[c].pad_top_and_bottom();
   }
   constexpr int kPad = core::kHalfSamplePad;

@@ -86,9 +86,8 @@ static inline void code_row(const PPicture& p, int mb_y) {
     choice.intra_is_likely = false;
     if (inter <= kGoodInterBits * mb.satd_lambda) continue;
     const int intra = estimate_intra(mb, chain.source[chain.current][0], 16 * mb_x, 16 * mb_y);
-    choice.intra_is_likely = mb.search.rd_candidates > 0
-                                 ? 16 * intra < kWorthIntraTrial * inter
-                                 : intra + kBetterIntraBits * mb.satd_lambda < inter;
+    choice.intra_is_likely = mb.search.rd_candidates > 0 ? 16 * intra < kWorthIntraTrial * inter
+                                                         : intra + kBetterIntraBits * mb.satd_lambda < inter;
   }
 }
 

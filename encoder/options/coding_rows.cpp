@@ -217,9 +217,11 @@ constexpr OptionRow kRows[] = {
      .meaning = "pictures from one key picture to the next; 0: only the first is one (1: all are)",
      .field = "gop",
      .keyword = "gop",
-     .about = "Pictures from one key picture to the next. 1: every picture is coded by itself; 0: only the first "
-              "and those that are asked for. The others are P pictures, which take far fewer bits.",
-     .in_stream = {165, [](const Config& config) { return config.gop == 1 ? "" : std::to_string(config.gop); }}},
+     .about =
+         "Pictures from one key picture to the next. 1: every picture is coded by itself; 0: only the first "
+         "and those that are asked for. The others are P pictures, which take far fewer bits.",
+     .in_stream = {165,
+                   [](const Config& config) { return config.gop == 1 ? "" : std::to_string(config.gop); }}},
     {.name = "edge-guided",
      .kind = kWhole<Field<&Config::edge_guided>, 0, kMaxEdgeGuided>,
      .meaning =

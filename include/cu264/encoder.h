@@ -98,7 +98,7 @@ enum class OnOverflow {
   drop,   // the picture has no packet, and is counted
 };
 
-inline constexpr int kMostGop = 100000;         // of Config::gop
+inline constexpr int kMostGop = 100000;        // of Config::gop
 inline constexpr int kKeyPictureQpOffset = 3;  // of Config::qp, where there are P pictures
 
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided and aq_strength
@@ -145,11 +145,11 @@ struct Config {
   Packing packing = Packing::production;
   ScalingLists scaling_lists;  // flat, unless the profile is high
   // Pictures from one key picture to the next, 0..kMostGop; 0: key pictures come first and where Frame::key
-  // asks for one. 1: every picture is a key picture, coded and decoded by itself. Others are P pictures, which
-  // are predicted from the picture before: they take far fewer bits. `qp` is theirs, and key pictures have
-  // kKeyPictureQpOffset less. P pictures are coded by the cpu backend with a constant QP.
+  // asks for one. 1: every picture is a key picture, coded and decoded by itself. Others are P pictures,
+  // which are predicted from the picture before: they take far fewer bits. `qp` is theirs, and key pictures
+  // have kKeyPictureQpOffset less. P pictures are coded by the cpu backend with a constant QP.
   int gop = 1;
-  int slices = 1;              // slices in a picture, at most one for each macroblock row
+  int slices = 1;  // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3 is `aq` edges with that
   // strength; 0: `aq` alone decides. aq_strength 1..3 is the strength of `aq` edges and steps; 0: the usual
   // 2. Offsets depend on those of the picture before, so that they do not flicker.

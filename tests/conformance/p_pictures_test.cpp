@@ -46,8 +46,8 @@ void check(const Config& config, const std::vector<Picture>& clip) {
   ASSERT_EQ(stream.packets.size(), clip.size());
   for (const Packet& packet : stream.packets) {
     const PictureStats& stats = packet.stats;
-    const std::uint32_t mbs = stats.intra4x4_mbs + stats.intra8x8_mbs + stats.intra16x16_mbs + stats.pcm_mbs +
-                              stats.inter_mbs;
+    const std::uint32_t mbs =
+        stats.intra4x4_mbs + stats.intra8x8_mbs + stats.intra16x16_mbs + stats.pcm_mbs + stats.inter_mbs;
     EXPECT_EQ(mbs, static_cast<std::uint32_t>((clip[0].width + 15) / 16 * ((clip[0].height + 15) / 16)));
     if (packet.key) EXPECT_EQ(stats.inter_mbs, 0u);
   }
@@ -102,7 +102,8 @@ TEST_P(PPictures, GopsBeginWhereTheyShould) {
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-  std::string name = std::string(name_of(std::get<0>(info.param))) + "_" + kCodings[std::get<1>(info.param)].name;
+  std::string name =
+      std::string(name_of(std::get<0>(info.param))) + "_" + kCodings[std::get<1>(info.param)].name;
   std::erase_if(name, [](char c) { return c == ' ' || c == ','; });
   return name;
 }
@@ -178,7 +179,8 @@ TEST(PPictureStreams, WhatDoesNotGoWithThemIsRefused) {
     change(config);
     return error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
   };
-  EXPECT_NE(refused([](Config& c) { c.crf = 23; }).find("P pictures do not go with a crf"), std::string::npos);
+  EXPECT_NE(refused([](Config& c) { c.crf = 23; }).find("P pictures do not go with a crf"),
+            std::string::npos);
   EXPECT_NE(refused([](Config& c) { c.bitrate = 1000000; }).find("use qp, or gop 1"), std::string::npos);
   EXPECT_NE(refused([](Config& c) { c.backend = BackendChoice::cuda; }).find("the cuda backend"),
             std::string::npos);

@@ -48,7 +48,8 @@ void put_patch(Picture& picture, const Picture& patch, int left, int top) {
       for (int x = 0; x < 26 / scale; ++x) {
         const int to_x = left / scale + x, to_y = top / scale + y;
         if (to_x < 0 || to_y < 0 || to_x >= width || to_y >= height) continue;
-        picture.plane(p)[to_y * width + to_x] = patch.plane(p)[std::min(y, height - 1) * width + std::min(x, width - 1)];
+        picture.plane(p)[to_y * width + to_x] =
+            patch.plane(p)[std::min(y, height - 1) * width + std::min(x, width - 1)];
       }
     }
   }
@@ -57,7 +58,8 @@ void put_patch(Picture& picture, const Picture& patch, int left, int top) {
 }  // namespace
 
 const char* name_of(Motion motion) {
-  static constexpr const char* names[] = {"still", "slow", "fast", "objects", "fade", "cut", "noise", "noisy"};
+  static constexpr const char* names[] = {"still", "slow", "fast",  "objects",
+                                          "fade",  "cut",  "noise", "noisy"};
   return names[static_cast<int>(motion)];
 }
 

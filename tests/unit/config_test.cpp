@@ -193,8 +193,9 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   EXPECT_NE(
       error_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); }).find("fast, balanced or best"),
       std::string::npos);
-  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { c.set("keyint", "1"); }).find("unknown option \"keyint\""),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(ErrorCode::invalid_argument, [&] { c.set("keyint", "1"); }).find("unknown option \"keyint\""),
+      std::string::npos);
 }
 
 TEST(Config, ValidateRefusesEachField) {
