@@ -49,7 +49,9 @@ void check(const Config& config, const std::vector<Picture>& clip) {
     const std::uint32_t mbs =
         stats.intra4x4_mbs + stats.intra8x8_mbs + stats.intra16x16_mbs + stats.pcm_mbs + stats.inter_mbs;
     EXPECT_EQ(mbs, static_cast<std::uint32_t>((clip[0].width + 15) / 16 * ((clip[0].height + 15) / 16)));
-    if (packet.key) EXPECT_EQ(stats.inter_mbs, 0u);
+    if (packet.key) {
+      EXPECT_EQ(stats.inter_mbs, 0u);
+    }
   }
   check_decoded(config, stream);
 }
