@@ -14,7 +14,7 @@ namespace cu264::encoder::CU264_ISA {
 
 // A row of the three planes of half samples, which may lie up to core::kHalfSamplePad rows outside.
 static inline void half_sample_row(GopChain& chain, int y) {
-  constexpr int kPad = core::kHalfSamplePad, kMostWidth = 8192 + 16 + 2 * kPad;
+  constexpr int kPad = core::kHalfSamplePad, kMaxWidth = 8192 + 16 + 2 * kPad;
   const PaddedPlane& samples = chain.luma[core::kWholeSamples];
   const std::ptrdiff_t pitch = samples.pitch;
   const int count = samples.width + 2 * kPad;
@@ -23,7 +23,7 @@ static inline void half_sample_row(GopChain& chain, int y) {
   std::uint8_t* const down = chain.luma[core::kHalfDown].at(-kPad, y);
   std::uint8_t* const both = chain.luma[core::kHalfBoth].at(-kPad, y);
   // Sums down the columns, from two to the left of the first half sample to three to the right of the last.
-  static thread_local std::int16_t columns[kMostWidth + 5];
+  static thread_local std::int16_t columns[kMaxWidth + 5];
   for (int x = -2; x < count + 3; ++x) {
     const std::uint8_t* const s = in + x;
     columns[x + 2] = static_cast<std::int16_t>(

@@ -98,7 +98,7 @@ enum class OnOverflow {
   drop,   // the picture has no packet, and is counted
 };
 
-inline constexpr int kMostGop = 100000;        // of Config::gop
+inline constexpr int kMaxGop = 100000;        // of Config::gop
 inline constexpr int kKeyPictureQpOffset = 3;  // of Config::qp, where there are P pictures
 
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided and aq_strength
@@ -144,7 +144,7 @@ struct Config {
   EntropyCoder entropy = EntropyCoder::production;
   Packing packing = Packing::production;
   ScalingLists scaling_lists;  // flat, unless the profile is high
-  // Pictures from one key picture to the next, 0..kMostGop; 0: key pictures come first and where Frame::key
+  // Pictures from one key picture to the next, 0..kMaxGop; 0: key pictures come first and where Frame::key
   // asks for one. 1: every picture is a key picture, coded and decoded by itself. Others are P pictures,
   // which are predicted from the picture before: they take far fewer bits. `qp` is theirs, and key pictures
   // have kKeyPictureQpOffset less. P pictures are coded by the cpu backend with a constant QP.
