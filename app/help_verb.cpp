@@ -18,7 +18,8 @@ std::string overview() {
   }
   text += "\n  cu264 encode film.mkv film.mp4 --qp 24    is the shortest way to begin\n";
   text += "  cu264 help VERB, cu264 VERB --help        list the options of a verb\n";
-  text += "  cu264 -V, cu264 --version                 tells the version and what is built in\n\nExit status:\n";
+  text +=
+      "  cu264 -V, cu264 --version                 tells the version and what is built in\n\nExit status:\n";
   for (const ExitMeaning& exit : exit_meanings()) {
     char line[120];
     std::snprintf(line, sizeof line, "  %-13s  %s\n", exit.status, exit.meaning);

@@ -1,5 +1,5 @@
-// All that is asked of libcrypto. protect/without_libcrypto/refusal.cpp takes the place of this file in a library that does not
-// link libcrypto.
+// All that is asked of libcrypto. protect/without_libcrypto/refusal.cpp takes the place of this file in a
+// library that does not link libcrypto.
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -11,8 +11,8 @@
 
 namespace cu264::encoder::cuda {
 
-// The version, the commit if it is known, the compiler, and the sizes of what passes between the two, which tell builds
-// between versions apart.
+// The version, the commit if it is known, the compiler, and the sizes of what passes between the two, which
+// tell builds between versions apart.
 inline std::string build_identity() {
   std::string text = "cu264 " CU264_VERSION_TEXT " (" CU264_COMMIT_TEXT CU264_COMPILER_TEXT ", layout";
   for (const std::size_t size : {sizeof(ModuleTable), sizeof(Config), sizeof(StreamParams), sizeof(Job),

@@ -1,5 +1,5 @@
-// The CUDA backend as a module, libcu264_cuda.so.0: one function returns this table. Library and module are C++ of the same
-// build, which is why they compare `build` before anything else is read.
+// The CUDA backend as a module, libcu264_cuda.so.0: one function returns this table. Library and module are
+// C++ of the same build, which is why they compare `build` before anything else is read.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,8 @@ struct Module {
 // The file of this name in the folder of the library that this code is in; nothing if there is none.
 std::string module_beside_library() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&module_beside_library), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<const void*>(&module_beside_library), &info) == 0 || info.dli_fname == nullptr)
+    return {};
   const std::string library = info.dli_fname;
   const std::size_t slash = library.rfind('/');
   if (slash == std::string::npos) return {};
@@ -34,12 +35,13 @@ std::string module_beside_library() {
   return access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
-// The dynamic linker maps a file as its head describes it, and dies of one that ends too early. The table of sections
-// comes last.
+// The dynamic linker maps a file as its head describes it, and dies of one that ends too early. The table of
+// sections comes last.
 bool is_cut_off(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr head{};
-  if (!file.read(reinterpret_cast<char*>(&head), sizeof head)) return false;  // it says why it cannot open that
+  if (!file.read(reinterpret_cast<char*>(&head), sizeof head))
+    return false;  // it says why it cannot open that
   file.seekg(0, std::ios::end);
   return std::uint64_t{head.e_shoff} + std::uint64_t{head.e_shnum} * head.e_shentsize >
          static_cast<std::uint64_t>(file.tellg());
@@ -53,7 +55,8 @@ Module open_file(const std::string& path) {
     module.remedy = "install it again, or use the cpu backend";
     return module;
   }
-  // It stays as long as the process, because frames and packets may have functions of it. Its names are its own.
+  // It stays as long as the process, because frames and packets may have functions of it. Its names are its
+  // own.
   void* const file = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (file == nullptr) {
     const char* const why = dlerror();
@@ -71,7 +74,8 @@ Module open_file(const std::string& path) {
   if (dladdr(entry, &info) != 0 && info.dli_fname != nullptr) module.path = info.dli_fname;
   const ModuleTable* const table = reinterpret_cast<ModuleEntry*>(entry)();
   if (const std::string own = build_identity(); own != table->build) {
-    module.fault = "the CUDA module " + module.path + " is of another build, " + table->build + "; this library is " + own;
+    module.fault = "the CUDA module " + module.path + " is of another build, " + table->build +
+                   "; this library is " + own;
     module.remedy = "install library and module of the same build, or use the cpu backend";
     return module;
   }
@@ -82,7 +86,10 @@ Module open_file(const std::string& path) {
 Module find_and_open() {
   if (const char* const named = secure_getenv("CU264_CUDA_MODULE"); named != nullptr) {
     if (*named != 0) return open_file(named);
-    return {nullptr, {}, "CU264_CUDA_MODULE is empty, so no CUDA module is opened", "unset it, or use the cpu backend"};
+    return {nullptr,
+            {},
+            "CU264_CUDA_MODULE is empty, so no CUDA module is opened",
+            "unset it, or use the cpu backend"};
   }
   if (const std::string path = module_beside_library(); !path.empty()) return open_file(path);
   Module module = open_file(kModuleName);
@@ -119,7 +126,8 @@ std::unique_ptr<Backend> open_device(const StreamParams& params, int device, int
   return module().open_device(params, device, batch, std::move(relay));
 }
 
-std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vector<int>& devices, int batch) {
+std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vector<int>& devices,
+                                      int batch) {
   return module().open_devices(params, devices, batch);
 }
 

@@ -2,7 +2,8 @@
 #include "encoder/cuda_module/build_identity.h"
 #include "encoder/cuda_module/module_table.h"
 
-extern "C" __attribute__((visibility("default"))) const cu264::encoder::cuda::ModuleTable* cu264_cuda_module() {
+extern "C" __attribute__((visibility("default"))) const cu264::encoder::cuda::ModuleTable*
+cu264_cuda_module() {
   using namespace cu264::encoder;
   static const std::string build = cuda::build_identity();
   static const cuda::ModuleTable table{build.c_str(),

@@ -1,5 +1,6 @@
-// Takes the place of protect/libcrypto.cpp in libcu264.so, whose options ask for nothing that needs it: whoever links
-// that library links no libcrypto. Random numbers, codes and keystream are refused, so that nothing can go out unprotected.
+// Takes the place of protect/libcrypto.cpp in libcu264.so, whose options ask for nothing that needs it:
+// whoever links that library links no libcrypto. Random numbers, codes and keystream are refused, so that
+// nothing can go out unprotected.
 #include "cu264/status.h"
 #include "protect/keys.h"
 
