@@ -66,7 +66,6 @@ prepare_arm_wheel() {
   options=(-Ccmake.define.CU264_CUDA=OFF "-Ccmake.define.CU264_COMMIT=$(release_commit)"
     "-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$root/cmake/aarch64.cmake" "-Ccmake.define.CU264_SYSROOT=$sysroot"
     "-Ccmake.define.CU264_PYTHON_STUB=$own")
-  export _PYTHON_HOST_PLATFORM=linux-aarch64  # for the wheel's name
   arm_libraries=$sysroot/usr/lib/aarch64-linux-gnu
 }
 
