@@ -42,3 +42,8 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, config, files):
     source = page.file.src_uri
     return repository_pages.rewritten(source, with_plots(repository_pages.repository_path(source), markdown))
+
+
+def on_page_content(content, page, config, files):
+    """A head of a table that is empty heads nothing."""
+    return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", content)

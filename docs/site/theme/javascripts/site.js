@@ -1,11 +1,15 @@
 // What the theme lacks for readers who use a keyboard or a screen reader: names of parts of the page, and a focus for what scrolls.
 function nameParts() {
   document.querySelectorAll(".md-search[role=dialog]").forEach((part) => part.setAttribute("aria-label", "Search"));
-  document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code, .plot").forEach((part) => {
+  document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code, .plot, .tabbed-labels").forEach((part) => {
     if (part.scrollWidth > part.clientWidth) part.setAttribute("tabindex", "0");
   });
-  document.querySelectorAll("nav.md-code__nav").forEach((part) => part.setAttribute("role", "group"));
-  document.querySelectorAll(".md-nav .md-nav").forEach((part) => part.setAttribute("role", "group"));
+  document.querySelectorAll("nav.md-code__nav").forEach((part, i) => part.setAttribute("aria-label", "Code block " + (i + 1)));
+  document.querySelectorAll(".md-nav[aria-labelledby]").forEach((part) => {
+    const label = document.getElementById(part.getAttribute("aria-labelledby"));
+    part.setAttribute("aria-label", label.textContent.trim() + ", " + label.id.replace(/\D+/g, " ").trim());
+    part.removeAttribute("aria-labelledby");
+  });
 }
 addEventListener("DOMContentLoaded", () => {
   nameParts();
