@@ -21,7 +21,8 @@ def arrow(x, y, to_x, to_y):
     return '<path class="arrow" d="M%d %dL%d %d" marker-end="url(#tip)"/>' % (x, y, to_x, to_y)
 
 
-TIP = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>'
+TIP = ('<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+       '<path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>')
 
 
 def pipeline():

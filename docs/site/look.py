@@ -12,7 +12,7 @@ import sys
 import threading
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 WIDTHS = {390: 844, 1440: 900}
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
@@ -59,6 +59,21 @@ def look(browser, address, name, width, scheme, pictures):
     return found, score(results)
 
 
+def search(browser, address):
+    """Types a word into the search, as a reader does, and names what is wrong with what it finds."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address + "/")
+    page.click("label[for=__search]") if not page.is_visible("input.md-search__input") else page.click("input.md-search__input")
+    page.fill("input.md-search__input", "frame-bytes")
+    try:
+        page.wait_for_selector("a.md-search-result__link", timeout=20000)
+        links = page.eval_on_selector_all("a.md-search-result__link", "found => found.map(each => each.getAttribute('href'))")
+    except Error:
+        links = []
+    page.close()
+    return [] if any("rate-control" in link or "exact-frame-sizes" in link for link in links) else ["the search finds no page about frame-bytes"]
+
+
 def main():
     site, pictures = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     pictures.mkdir(parents=True, exist_ok=True)
@@ -68,6 +83,9 @@ def main():
     faults, scores = 0, []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for fault in search(browser, address):
+            faults += 1
+            print(fault)
         views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
         for number, name in enumerate(sys.argv[3:] or pages_of(site)):
             # The first screen is seen in every way, other pages in one way each, in turn: axe takes seconds for a long page.
