@@ -10,6 +10,12 @@ function nameParts() {
     part.setAttribute("aria-label", label.textContent.trim() + ", " + label.id.replace(/\D+/g, " ").trim());
     part.removeAttribute("aria-labelledby");
   });
+  const seen = new Map();
+  document.querySelectorAll("nav[aria-label]").forEach((part) => {
+    const label = part.getAttribute("aria-label");
+    seen.set(label, (seen.get(label) || 0) + 1);
+    if (seen.get(label) > 1) part.setAttribute("aria-label", label + ", " + seen.get(label));
+  });
 }
 addEventListener("DOMContentLoaded", () => {
   nameParts();
