@@ -48,8 +48,8 @@ CU264_HD std::int64_t rdoq_growth_of_zero(std::int32_t value, int magnitude) {
 // did, because their contexts change. A cut that saves no bits never pays, so the growth may be as large as
 // Growth allows.
 template <class Growth>
-CU264_HD Growth rdoq_saved_by_cut(int fewer_bits, Growth growth) {
-  return static_cast<Growth>(kRdoqLambda) * (fewer_bits > 0 ? fewer_bits : 0) - growth;
+CU264_HD Growth rdoq_saved_by_cut(int fewer_bits, Growth growth, std::int64_t lambda = kRdoqLambda) {
+  return static_cast<Growth>(lambda) * (fewer_bits > 0 ? fewer_bits : 0) - growth;
 }
 
 CU264_HD int towards_zero(int level) {
@@ -62,7 +62,8 @@ CU264_HD int towards_zero(int level) {
 // if kHasSteps. Ties go to the higher position.
 template <int kFraction, bool kHasSteps, int kMaxLevels, class Word, class BitsOf, class StepsOf>
 CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, int shift, int rounds,
-                          const BitsOf& bits_of, const StepsOf& steps_of, std::int16_t* levels) {
+                          const BitsOf& bits_of, const StepsOf& steps_of, std::int16_t* levels,
+                          std::int64_t lambda = kRdoqLambda) {
   std::int32_t value[kMaxLevels];
   BasicLevelMasks<Word> masks;
   for (int k = 0; k < count; ++k) {
@@ -74,7 +75,7 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
   if (masks.nonzero == 0) return;
 
   const auto growth_of = [](std::int64_t growth) { return growth * (1 << kFraction); };
-  std::int64_t rate = kRdoqLambda * bits_of(masks);
+  std::int64_t rate = lambda * bits_of(masks);
   int changes[kMaxLevels];
   for (int round = 0; round < rounds; ++round) {
     std::int64_t least = rate, least_growth = 0;
@@ -88,10 +89,10 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
       if (growth >= least) continue;
       std::int64_t cost = growth;
       if constexpr (kHasSteps) {
-        cost += rate + kRdoqLambda * changes[k];
+        cost += rate + lambda * changes[k];
       } else {
         levels[k] = static_cast<std::int16_t>(towards_zero(before));
-        cost += kRdoqLambda * bits_of(with_level(masks, k, levels[k]));
+        cost += lambda * bits_of(with_level(masks, k, levels[k]));
         levels[k] = before;
       }
       if (cost < least) least = cost, least_growth = growth, lowered = k;
@@ -103,7 +104,7 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
   }
 
   // Cut the tail where that saves most: position `cut` and all above it become zero.
-  const int bits = static_cast<int>(rate / kRdoqLambda);
+  const int bits = static_cast<int>(rate / lambda);
   std::int64_t growth = 0, most = 0;
   int cut = count;
   while (masks.nonzero != 0) {
@@ -111,7 +112,7 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
     growth += growth_of(rdoq_growth_of_zero(value[k], levels[k] < 0 ? -levels[k] : levels[k]));
     masks = with_level(masks, k, 0);
     if (growth >= rate - most) continue;
-    const std::int64_t saved = rdoq_saved_by_cut(bits - bits_of(masks), growth);
+    const std::int64_t saved = rdoq_saved_by_cut(bits - bits_of(masks), growth, lambda);
     if (saved > most) most = saved, cut = k;
   }
   for (int k = cut; k < count; ++k) levels[k] = 0;
@@ -121,20 +122,21 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
 // the rate model's block_context.
 template <class Rate>
 CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std::uint32_t negative,
-                         BlockCategory category, int shift, int context, std::int16_t* levels) {
+                         BlockCategory category, int shift, int context, std::int16_t* levels,
+                         std::int64_t lambda = kRdoqLambda) {
   rdoq_levels<Rate::kFraction, Rate::kHasSteps, 16>(
       scaled, negative, max_num_coeff(category), shift, kRdoqRounds,
       [&](LevelMasks masks) { return rate_model.block_bits(levels, masks, category, context); },
       [&](LevelMasks masks, int* changes) {
         if constexpr (Rate::kHasSteps) rate_model.block_steps(levels, masks, category, context, changes);
       },
-      levels);
+      levels, lambda);
 }
 
 // An 8x8 block, which the rate model counts as one; levels in coding order.
 template <class Rate>
 CU264_HD void rdoq_block8x8(const Rate& rate_model, const std::int32_t* scaled, std::uint64_t negative,
-                            int shift, std::int16_t* levels) {
+                            int shift, std::int16_t* levels, std::int64_t lambda = kRdoqLambda) {
   rdoq_levels<Rate::kFraction, Rate::kHasSteps, 64>(
       scaled, negative, 64, shift, kRdoqRounds,
       [&](LevelMasks8x8 masks) {
@@ -146,7 +148,7 @@ CU264_HD void rdoq_block8x8(const Rate& rate_model, const std::int32_t* scaled, 
               masks, [levels](int k) { return static_cast<int>(levels[k]); }, changes);
         }
       },
-      levels);
+      levels, lambda);
 }
 
 }  // namespace cu264::core

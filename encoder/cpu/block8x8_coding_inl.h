@@ -25,6 +25,7 @@ using EightWide = std::int32_t __attribute__((vector_size(32)));
 
 // The quantiser, with what depends on the position laid out for vectors, transposed.
 struct Quantiser8x8At : core::Quantiser8x8 {
+  std::int64_t rdoq_lambda = core::kRdoqLambda;
   alignas(64) std::int32_t multiplier_at[64];
   alignas(64) std::int32_t level_scale_at[64];
   alignas(64) std::int32_t first_level_at[64];
@@ -146,7 +147,8 @@ static inline bool quantise8x8_by_rdoq(const Rate& rate, const std::int16_t (&co
       scaled[k] = core::absolute(coefficient) * q.multiplier_at[order[k]];
       negative |= static_cast<std::uint32_t>(coefficient < 0) << k;
     }
-    core::rdoq_block(rate, scaled, negative, core::BlockCategory::luma_4x4, q.shift, context(i), levels[i]);
+    core::rdoq_block(rate, scaled, negative, core::BlockCategory::luma_4x4, q.shift, context(i), levels[i],
+                     q.rdoq_lambda);
     const int count = core::count_ones(core::level_masks(levels[i], 16).nonzero);
     counted(i, count);
     any = any || count > 0;
@@ -168,7 +170,7 @@ static inline bool quantise8x8_whole(const Rate& rate, const std::int16_t (&coef
     negative |= static_cast<std::uint64_t>(coefficients[at] < 0) << k;
   }
   std::int16_t in_order[64];
-  core::rdoq_block8x8(rate, scaled, negative, q.shift, in_order);
+  core::rdoq_block8x8(rate, scaled, negative, q.shift, in_order, q.rdoq_lambda);
   std::int16_t any = 0;
   std::memset(total_coeff, 0, sizeof total_coeff);
   for (int k = 0; k < 64; ++k) {

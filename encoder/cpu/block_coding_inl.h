@@ -27,6 +27,7 @@ struct PlaneQuantiser : core::Quantiser {
   alignas(64) std::int32_t first_level_at[16];
   core::DeadZone dead_zone;
   core::WeightedInverse inverse;  // {0, 0} with flat lists
+  std::int64_t rdoq_lambda = core::kRdoqLambda;
 };
 
 // `weights`: the plane's scaling list in raster order; null: it is flat.
@@ -108,7 +109,7 @@ __attribute__((always_inline)) static inline int quantise_block(const SearchRate
     negative |= static_cast<std::uint32_t>(coefficients[raster] < 0) << k;
   }
   std::memset(levels, 0, 16 * sizeof *levels);
-  core::rdoq_block(rate, in_order, negative, category, q.shift, context, levels);
+  core::rdoq_block(rate, in_order, negative, category, q.shift, context, levels, q.rdoq_lambda);
   return core::count_ones(core::level_masks(levels, count).nonzero);
 }
 
@@ -126,7 +127,7 @@ static inline int quantise_dc(const SearchRate& rate, const std::int32_t* coeffi
       scaled[k] = core::scaled_dc(core::absolute(coefficients[k]), q.multiplier_at[0]);
       negative |= static_cast<std::uint32_t>(coefficients[k] < 0) << k;
     }
-    core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
+    core::rdoq_block(rate, scaled, negative, category, shift, context, levels, q.rdoq_lambda);
   } else {
     const int rounding = core::level_rounding(shift);
     const int first_level = core::first_level_at(q.dead_zone, 0, shift);

@@ -39,14 +39,14 @@ static inline void set_place(MacroblockContext& mb, const CpuPicture& picture, i
 // Sets the context's QP to that of macroblocks of the picture, one after another.
 class QpSetter {
  public:
-  QpSetter(MacroblockContext& mb, const PPicture& p, const QuantiserZones& zones)
-      : mb_(mb), picture_(p.picture), picture_qp_(p.qp), zones_(zones) {}
+  QpSetter(MacroblockContext& mb, const PPicture& p, const QpSettings& settings)
+      : mb_(mb), picture_(p.picture), picture_qp_(p.qp), settings_(settings) {}
 
   // Returns the macroblock's QP.
   int set(std::size_t index) {
     const int qp = picture_.qp_offsets.empty() ? picture_qp_
                                                : core::macroblock_qp(picture_qp_, picture_.qp_offsets[index]);
-    if (qp != qp_) set_qp(mb_, picture_.scaling_lists, qp, zones_);
+    if (qp != qp_) set_qp(mb_, picture_.scaling_lists, qp, settings_);
     return qp_ = qp;
   }
 
@@ -54,7 +54,7 @@ class QpSetter {
   MacroblockContext& mb_;
   const CpuPicture& picture_;
   const int picture_qp_;
-  const QuantiserZones zones_;
+  const QpSettings settings_;
   int qp_ = -1;
 };
 
@@ -69,7 +69,7 @@ static inline void code_row(const PPicture& p, int mb_y) {
   GopChain& chain = p.chain;
   MacroblockContext mb;
   begin_context(mb, p);
-  QpSetter qps(mb, p, kInterZones);
+  QpSetter qps(mb, p, kInterOfP);
   const bool above = row_above_in_slice(picture, mb_y);
   for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
     const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
@@ -95,7 +95,7 @@ static inline void intra_row(const PPicture& p, int mb_y) {
   CpuPicture& picture = p.picture;
   MacroblockContext mb;
   begin_context(mb, p);
-  QpSetter qps(mb, p, kIntraZones);
+  QpSetter qps(mb, p, kIntraOfP);
   const bool above = row_above_in_slice(picture, mb_y);
   for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
     const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
@@ -132,7 +132,7 @@ static inline void finish_row(const PPicture& p, int mb_y) {
 
 void run_p_pass(const PPicture& p, PPass pass, int row) {
   GopChain& chain = p.chain;
-  const int lambda = core::satd_lambda<SearchRate>(p.qp);
+  const int lambda = p_satd_lambda(p.qp);
   const bool partitions = p.preset != Preset::fast;
   const auto above = [&] { return row_above_in_slice(p.picture, row); };
   switch (pass) {
