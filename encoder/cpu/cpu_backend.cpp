@@ -4,9 +4,11 @@
 // depend on it.
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -46,13 +48,6 @@ struct SliceWork {
   std::exception_ptr error;
 };
 
-// A stream's chain of pictures, and how many of its pictures have passed through it.
-struct Chain {
-  GopChain memory;
-  std::uint64_t submitted = 0;
-  std::atomic<std::uint64_t> passed = 0;
-};
-
 // A picture in flight: its memory, its parameters and its results.
 struct PictureInFlight {
   CpuPicture picture;
@@ -61,10 +56,19 @@ struct PictureInFlight {
   std::vector<std::uint8_t> nal_units;
   std::vector<std::uint8_t> edges;  // with Outputs::edge_maps
   CodedAccessUnit unit;
-  std::uint64_t place = 0;  // in its chain, where there are P pictures
   std::atomic<int> slices_left = 0;
   std::atomic<bool> done = false;
   tbb::task_group tasks;  // one for each slice, but any task may take any slice, by ticket
+};
+
+// The pictures of a stream with P pictures, which are reconstructed one after another.
+struct Chain {
+  GopChain memory;
+  bool open = false;         // the memory is there
+  std::exception_ptr error;  // of the last picture
+  std::mutex mutex;          // guards the rest
+  bool busy = false;         // a picture is being reconstructed
+  std::deque<PictureInFlight*> waiting;
 };
 
 // oneTBB has no more workers than the machine has cores.
@@ -160,7 +164,11 @@ class CpuBackend final : public Backend {
   }
 
   ~CpuBackend() override {
-    next_ = submitted_.load();  // slices that have not begun are dropped
+    next_ = submitted_.load();  // slices and pictures that have not begun are dropped
+    for (Chain& chain : chains_) {
+      const std::lock_guard lock(chain.mutex);
+      chain.waiting.clear();
+    }
     arena_.execute([this] {
       for (PictureInFlight& work : in_flight_) work.tasks.wait();
     });
@@ -179,12 +187,15 @@ class CpuBackend final : public Backend {
       params_.protection.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
     work.params = params;
     work.picture.inter = !params.key;
-    work.slices_left = tickets_of_picture();
+    work.slices_left = params_.format.slices;
     work.done = false;
-    if (params_.format.inter) work.place = open_chain(params.stream).submitted++;
     ++sent_;
-    submitted_ += static_cast<std::uint64_t>(tickets_of_picture());
-    begin_slices(work);
+    if (params_.format.inter) {
+      join_chain(work);
+    } else {
+      submitted_ += static_cast<std::uint64_t>(params_.format.slices);
+      begin_slices(work);
+    }
     if (threads_ == 1) signal();
   }
 
@@ -233,7 +244,7 @@ class CpuBackend final : public Backend {
     const auto encode = [this] { encode_next(); };
     const int enqueued = needs_worker() ? 1 : 0;
     arena_.execute([&] {
-      for (int s = enqueued; s < tickets_of_picture(); ++s) work.tasks.run(encode);
+      for (int s = enqueued; s < params_.format.slices; ++s) work.tasks.run(encode);
     });
     if (enqueued > 0) arena_.enqueue(work.tasks.defer(encode));
   }
@@ -288,18 +299,17 @@ class CpuBackend final : public Backend {
 
   // Takes the next ticket, if there is one, and encodes its slice.
   void encode_next() {
-    const auto slices = static_cast<std::uint64_t>(tickets_of_picture());
+    const auto slices = static_cast<std::uint64_t>(params_.format.slices);
     std::uint64_t ticket = next_;
     do {
       if (ticket >= submitted_) return;
     } while (!next_.compare_exchange_weak(ticket, ticket + 1));
     PictureInFlight& work = in_flight_[ticket / slices % in_flight_.size()];
-    if (params_.format.inter) {
-      encode_in_chain(work);
-    } else {
-      reconstruct_and_code(work, static_cast<int>(ticket % slices));
-    }
-    if (--work.slices_left > 0) return;
+    reconstruct_and_code(work, static_cast<int>(ticket % slices));
+    if (--work.slices_left == 0) complete(work);
+  }
+
+  void complete(PictureInFlight& work) {
     finish(work);
     work.done = true;
     work.done.notify_all();
@@ -310,42 +320,72 @@ class CpuBackend final : public Backend {
     if (Notifier* const notifier = notifier_) notifier->signal();
   }
 
-  // How many tasks work on a picture: one for each slice, or one that leads the others where pictures depend
-  // on each other.
-  int tickets_of_picture() const { return params_.format.inter ? 1 : params_.format.slices; }
-
-  // Memory is taken when a stream sends its first picture.
-  Chain& open_chain(std::uint32_t stream) {
-    Chain& chain = chains_[stream];
-    if (chain.submitted == 0) chain.memory.resize(params_.format.mb_width, params_.format.mb_height);
-    return chain;
+  // Begins the picture, or leaves that to the one before in its chain. Memory is taken when a stream sends
+  // its first picture.
+  void join_chain(PictureInFlight& work) {
+    Chain& chain = chains_[work.params.stream];
+    if (!chain.open) chain.memory.resize(params_.format.mb_width, params_.format.mb_height);
+    chain.open = true;
+    {
+      const std::lock_guard lock(chain.mutex);
+      if (chain.busy) return chain.waiting.push_back(&work);
+      chain.busy = true;
+    }
+    begin_in_chain(work);
   }
 
-  // Calls work(0) .. work(count - 1) on all threads. The thread that waits takes no other ticket meanwhile:
-  // that picture would wait for this one.
+  // Begins the next picture of the chain, if there is one: under the lock, so that the destructor, which
+  // empties the chain, waits for it.
+  void leave_chain(Chain& chain) {
+    const std::lock_guard lock(chain.mutex);
+    chain.busy = !chain.waiting.empty();
+    if (!chain.busy) return;
+    begin_in_chain(*chain.waiting.front());
+    chain.waiting.pop_front();
+  }
+
+  void begin_in_chain(PictureInFlight& work) {
+    const auto encode = [this, &work] { encode_in_chain(work); };
+    if (needs_worker()) {
+      arena_.enqueue(work.tasks.defer(encode));
+    } else {
+      arena_.execute([&] { work.tasks.run(encode); });
+    }
+  }
+
+  // Calls work(0) .. work(count - 1) on all threads. The thread that waits begins no other picture meanwhile.
   static void for_all(int count, const std::function<void(int)>& work) {
     tbb::this_task_arena::isolate([&] { tbb::parallel_for(0, count, work); });
   }
 
-  // The picture before in the chain has an earlier ticket, so a thread is at work on it or has been.
+  // What comes after a picture that failed would show the wrong thing, so it fails too, up to the next key
+  // picture.
   void encode_in_chain(PictureInFlight& work) {
     Chain& chain = chains_[work.params.stream];
-    for (std::uint64_t passed = chain.passed; passed < work.place; passed = chain.passed)
-      chain.passed.wait(passed);
+    try {
+      if (work.params.key) chain.error = nullptr;
+      if (chain.error) std::rethrow_exception(chain.error);
+      reconstruct_in_chain(work, chain);
+    } catch (...) {
+      work.slices[0].error = chain.error = std::current_exception();
+    }
+    leave_chain(chain);  // other threads may begin the next picture while this one codes the slices
+    if (!work.slices[0].error) for_all(params_.format.slices, [&](int s) { code_slice(work, s); });
+    complete(work);
+  }
+
+  void reconstruct_in_chain(PictureInFlight& work, Chain& chain) const {
     const PPicture picture{work.picture, chain.memory, work.params.qp, params_.decisions.preset};
     take_source(picture, for_all);
-    const int slices = params_.format.slices;
     if (work.picture.inter) {
       reconstruct_p_picture(picture, for_all);
     } else {
-      for_all(slices, [&](int s) { reconstruct_slice(work.picture, s, picture.qp, picture.preset); });
+      for_all(params_.format.slices,
+              [&](int s) { reconstruct_slice(work.picture, s, picture.qp, picture.preset); });
     }
     // The filter changes samples that slices do not code: those of I_PCM come from the source.
     if (work.params.deblock) filter_picture(work.picture);
     take_reference(picture, for_all);
-    chain.passed = work.place + 1;
-    chain.passed.notify_all();
-    for_all(slices, [&](int s) { code_slice(work, s); });
   }
 
   void reconstruct_and_code(PictureInFlight& work, int index) const {
