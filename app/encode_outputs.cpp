@@ -96,7 +96,7 @@ void EncodeOutputs::picture(Packet& packet, const io::VideoPicture& source) {
     write_sealed();
     sealed_ = {packet.data.vector(), packet.pts, source.duration};
   } else {
-    muxer_.write(packet.data, packet.pts, source.duration);
+    muxer_.write(packet.data, packet.pts, source.duration, packet.key);
   }
   const std::vector<std::uint8_t>& reconstruction = packet.reconstruction;
   if (recon_) recon_->write(reconstruction.data(), reconstruction.size());

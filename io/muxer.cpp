@@ -102,13 +102,13 @@ void Muxer::write_header(const MuxerOptions& options) {
   writer_->begin(av_options);
 }
 
-void Muxer::write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration) {
+void Muxer::write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration, bool key) {
   if (!writer_) return file_.write(data.data(), data.size());
   // The packet refers to the caller's bytes; the muxer copies those it keeps.
   packet_->data = const_cast<std::uint8_t*>(data.data());
   packet_->size = packet_size(data.size());
   packet_->stream_index = video_->index;
-  packet_->flags = AV_PKT_FLAG_KEY;
+  packet_->flags = key ? AV_PKT_FLAG_KEY : 0;
   packet_->pts = packet_->dts = pts;  // no reordering
   packet_->duration = duration;
   av_packet_rescale_ts(packet_.get(), time_base_, video_->time_base);

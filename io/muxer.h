@@ -31,7 +31,7 @@ class Muxer {
   Muxer(OutputFile& file, const MuxerOptions& options);
 
   // Writes an access unit in Annex B form; pts and duration are in VideoInfo::time_base.
-  void write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration);
+  void write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration, bool key = true);
   // Writes a packet of one of the carried streams, with its input's stream_index and in its time_base.
   void copy(AvPacket packet);
   void finish();

@@ -202,7 +202,7 @@ typedef struct cu264_packet {
   int64_t pts;         /* of the frame */
   void* user_data;     /* of the frame */
   uint64_t index;      /* pictures in the order sent, from 0 */
-  int32_t key;         /* 1: every picture is an IDR picture */
+  int32_t key;         /* 1: an IDR picture; 0: a P picture, which "gop" asks for */
   int32_t qp;          /* slice QP, 0 to 51 */
   double mean_qp;      /* with the fraction that comes of rows whose QP is higher by one */
   int64_t buffer_bits; /* what the HRD's buffer holds after the picture has left it; -1: there is none */

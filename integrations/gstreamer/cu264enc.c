@@ -175,9 +175,10 @@ static GstFlowReturn push_packet(GstCu264Enc* self, cu264_packet* packet) {
     return flow;
   }
   follow_parameter_sets(self, packet);
+  const gboolean key = packet->key != 0;
   frame->output_buffer =
       buffer_of(self, packet, GPOINTER_TO_UINT(gst_video_codec_frame_get_user_data(frame)));
-  GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT(frame);
+  if (key) GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT(frame);
   return gst_video_encoder_finish_frame(base, frame);
 }
 

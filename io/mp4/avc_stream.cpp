@@ -57,9 +57,8 @@ std::vector<std::uint8_t> AvcStream::configuration_record() const {
   return w.take();
 }
 
-std::vector<std::span<const std::uint8_t>> AvcStream::sample_units(
-    std::span<const std::uint8_t> access_unit) const {
-  std::vector<std::span<const std::uint8_t>> units;
+SampleUnits AvcStream::sample_units(std::span<const std::uint8_t> access_unit) const {
+  SampleUnits sample;
   bool picture = false;
   for (const NalUnit& nal : bitstream::split_annexb(access_unit).units) {
     const int type = nal.type();
@@ -69,17 +68,14 @@ std::vector<std::span<const std::uint8_t>> AvcStream::sample_units(
       throw Error(ErrorCode::bad_input, "the parameter sets change within the video",
                   "write another file from that picture on");
     }
-    if (type == bitstream::kNalSlice) {
-      throw Error(ErrorCode::bad_input, "a picture is not an IDR picture",
-                  "pass access units of this library's encoder");
-    }
-    picture |= type == bitstream::kNalSliceIdr;
-    units.push_back(nal.unit);
+    sample.sync |= type == bitstream::kNalSliceIdr;
+    picture |= type == bitstream::kNalSliceIdr || type == bitstream::kNalSlice;
+    sample.nal_units.push_back(nal.unit);
   }
   if (!picture) {
     throw Error(ErrorCode::bad_input, "an access unit has no slice", "pass Packet::data, in Annex B form");
   }
-  return units;
+  return sample;
 }
 
 }  // namespace cu264::mp4

@@ -27,6 +27,11 @@ struct SequenceInfo {
 // Returns what stands before a NAL unit in a sample: its length in four bytes.
 std::array<std::uint8_t, 4> length_of(std::span<const std::uint8_t> nal_unit);
 
+struct SampleUnits {
+  std::vector<std::span<const std::uint8_t>> nal_units;
+  bool sync = false;  // an IDR picture
+};
+
 class AvcStream {
  public:
   // Throws Error(invalid_argument) unless `headers` holds one SPS and one PPS.
@@ -35,9 +40,9 @@ class AvcStream {
   const SequenceInfo& info() const { return info_; }
   std::vector<std::uint8_t> configuration_record() const;
 
-  // The NAL units that a sample has of an access unit. The parameter sets of the headers are left out; others
-  // are an Error(bad_input), as is a picture that is not an IDR picture.
-  std::vector<std::span<const std::uint8_t>> sample_units(std::span<const std::uint8_t> access_unit) const;
+  // What a sample has of an access unit. The parameter sets of the headers are left out; others are an
+  // Error(bad_input).
+  SampleUnits sample_units(std::span<const std::uint8_t> access_unit) const;
 
  private:
   std::vector<std::uint8_t> sps_;

@@ -157,8 +157,9 @@ void write_trak(BoxWriter& w, const Description& d) {
   });
 }
 
-// sample_flags of 8.8.3.1: a picture depends on no other; neither pictures nor audio packets are "non-sync".
-constexpr std::uint32_t kSyncSample = 0x02000000;
+// sample_flags of 8.8.3.1: an IDR picture depends on no other, and is no "non-sync" sample, as audio packets
+// are none; a P picture depends on another.
+constexpr std::uint32_t kSyncSample = 0x02000000, kDependentSample = 0x01010000;
 
 void write_mvex(BoxWriter& w, const std::vector<Description>& tracks) {
   w.box("mvex", [&] {
@@ -251,12 +252,16 @@ std::vector<std::uint8_t> fragment_head(const Movie& movie, std::uint32_t sequen
       // Where a track begins before 0, its edit list names that beginning as the time 0 of what is shown.
       const std::int64_t origin = std::min<std::int64_t>(track.first_pts(), 0);
       w.full_box("tfdt", 1, 0, [&] { w.u64(static_cast<std::uint64_t>(track.begin() - origin)); });
-      constexpr unsigned kOffset = 1, kDurations = 0x100, kSizes = 0x200;
-      w.full_box("trun", 0, kOffset | kDurations | kSizes, [&] {
+      constexpr unsigned kOffset = 1, kDurations = 0x100, kSizes = 0x200, kFlags = 0x400;
+      const bool flags = !track.all_sync();
+      w.full_box("trun", 0, kOffset | kDurations | kSizes | (flags ? kFlags : 0), [&] {
         w.u32(static_cast<std::uint32_t>(track.samples().size()));
         offsets.emplace_back(w.size(), before);
         w.u32(0);
-        for (const Sample& sample : track.samples()) w.u32(sample.duration), w.u32(sample.size);
+        for (const Sample& sample : track.samples()) {
+          w.u32(sample.duration), w.u32(sample.size);
+          if (flags) w.u32(sample.sync ? kSyncSample : kDependentSample);
+        }
       });
     });
   };

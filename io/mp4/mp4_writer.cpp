@@ -40,10 +40,10 @@ struct Mp4Writer::Impl {
   // Adds a sample, which `pieces` make up, to its track, and its bytes to what has to be written. `pending`
   // holds them until their index is known.
   void add(mp4::Track& track, Bytes& pending, const std::vector<ByteSpan>& pieces, std::int64_t pts,
-           std::int64_t duration) {
+           std::int64_t duration, bool sync = true) {
     std::size_t size = 0;
     for (const ByteSpan piece : pieces) size += piece.size();
-    track.add(size, pts, duration, options.fragmented ? track.bytes() : written);
+    track.add(size, pts, duration, options.fragmented ? track.bytes() : written, sync);
     written += size;
     if (!options.fragmented && !file && insert_front) {
       for (const ByteSpan piece : pieces) append(piece);
@@ -56,14 +56,15 @@ struct Mp4Writer::Impl {
   }
 
   // The NAL units of a picture, each after its length.
-  void add_picture(const std::vector<ByteSpan>& units, std::int64_t pts, std::int64_t duration) {
+  void add_picture(const mp4::SampleUnits& sample, std::int64_t pts, std::int64_t duration) {
+    const std::vector<ByteSpan>& units = sample.nal_units;
     std::vector<std::array<std::uint8_t, 4>> lengths(units.size());
     std::vector<ByteSpan> pieces(2 * units.size());
     for (std::size_t i = 0; i < units.size(); ++i) {
       lengths[i] = mp4::length_of(units[i]);
       pieces[2 * i] = lengths[i], pieces[2 * i + 1] = units[i];
     }
-    add(movie.video_track, video, pieces, pts, duration);
+    add(movie.video_track, video, pieces, pts, duration, sample.sync);
   }
 
   void put(const Bytes& bytes) {

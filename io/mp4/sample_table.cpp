@@ -22,6 +22,20 @@ void write_durations(BoxWriter& w, const std::vector<Sample>& samples) {
   });
 }
 
+void write_sync_samples(BoxWriter& w, const std::vector<Sample>& samples) {
+  w.full_box("stss", 0, 0, [&] {
+    const std::size_t at = w.size();
+    w.u32(0);
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (!samples[i].sync) continue;
+      w.u32(static_cast<std::uint32_t>(i + 1));
+      ++count;
+    }
+    w.set_u32(at, count);
+  });
+}
+
 void write_chunk_sizes(BoxWriter& w, const std::vector<Chunk>& chunks) {
   w.full_box("stsc", 0, 0, [&] {
     const std::size_t at = w.size();
@@ -59,6 +73,7 @@ void write_offsets(BoxWriter& w, const std::vector<Chunk>& chunks, std::uint64_t
 
 void write_sample_table(BoxWriter& w, const Track& track, std::uint64_t base, bool wide) {
   write_durations(w, track.samples());
+  if (!track.all_sync()) write_sync_samples(w, track.samples());
   write_chunk_sizes(w, track.chunks());
   write_sizes(w, track.samples());
   write_offsets(w, track.chunks(), base, wide);

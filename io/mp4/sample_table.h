@@ -1,7 +1,7 @@
 // The sample table of a track: when its samples are shown, how large they are and where they lie (ISO/IEC
 // 14496-12, 8.6 and 8.7).
-// There is no list of sync samples: without one, every sample is a sync sample (8.6.2.1), and every picture
-// is an IDR picture.
+// The list of sync samples names the IDR pictures. Where all pictures are IDR pictures there is none: every
+// sample is then a sync sample (8.6.2.1).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace cu264::mp4 {
 
-// stts, stsc, stsz, and stco or co64 (`wide`); `base` is the file offset of the samples.
+// stts, stss if it is needed, stsc, stsz, and stco or co64 (`wide`); `base` is the file offset of the
+// samples.
 void write_sample_table(BoxWriter& w, const Track& track, std::uint64_t base, bool wide);
 
 // Says that a decoder of Opus has to start 80 ms before the sample that it seeks to.

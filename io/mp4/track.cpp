@@ -40,7 +40,7 @@ std::int64_t Track::ticks(std::int64_t units) const {
   return result;
 }
 
-void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::uint64_t offset) {
+void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::uint64_t offset, bool sync) {
   constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
   const std::int64_t at = ticks(pts), length = ticks(duration);
   if (length <= 0 || length > kMax)
@@ -63,7 +63,8 @@ void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::
     chunk_begin_ = at;
   }
   ++chunks_.back().samples;
-  samples_.push_back({static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(length)});
+  samples_.push_back({static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(length), sync});
+  all_sync_ = all_sync_ && sync;
   next_offset_ = offset + size;
   last_ = at, end_ = at + length;
   bytes_ += size;
@@ -72,6 +73,7 @@ void Track::add(std::size_t size, std::int64_t pts, std::int64_t duration, std::
 void Track::begin_fragment() {
   samples_.clear();
   chunks_.clear();
+  all_sync_ = true;
   begin_ = end_;
   bytes_ = 0;
 }

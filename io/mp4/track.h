@@ -11,6 +11,7 @@ namespace cu264::mp4 {
 struct Sample {
   std::uint32_t size = 0;
   std::uint32_t duration = 0;  // ticks
+  bool sync = true;            // depends on no other
 };
 
 // Samples that lie one after another.
@@ -26,7 +27,7 @@ class Track {
 
   // Appends a sample at `offset`; pts and duration are in the time base. The previous sample's duration
   // becomes what lies between the two. Throws Error(bad_input) for times that do not increase.
-  void add(std::size_t size, std::int64_t pts, std::int64_t duration, std::uint64_t offset);
+  void add(std::size_t size, std::int64_t pts, std::int64_t duration, std::uint64_t offset, bool sync = true);
 
   // Forgets the samples, which a fragment has taken.
   void begin_fragment();
@@ -34,6 +35,7 @@ class Track {
   bool empty() const { return empty_; }                   // no sample has come, in this fragment or before
   std::uint32_t timescale() const { return timescale_; }  // ticks a second
   const std::vector<Sample>& samples() const { return samples_; }
+  bool all_sync() const { return all_sync_; }  // of samples()
   const std::vector<Chunk>& chunks() const { return chunks_; }
   std::int64_t first_pts() const { return first_; }  // ticks, of the first sample of the file
   std::int64_t begin() const { return begin_; }      // ticks, of the first of samples()
@@ -55,6 +57,7 @@ class Track {
   std::int64_t chunk_begin_ = 0;  // pts of the last chunk's first sample, ticks
   std::uint64_t next_offset_ = 0;
   std::uint64_t bytes_ = 0;
+  bool all_sync_ = true;
 };
 
 }  // namespace cu264::mp4

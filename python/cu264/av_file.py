@@ -13,6 +13,18 @@ from .media_input import open_media
 FORMATS = {"mkv": "matroska", "ts": "mpegts"}
 
 
+def _is_key_picture(access_unit: bytes) -> bool:
+    """Whether the first slice of an access unit in Annex B form is one of an IDR picture."""
+    slice_types = {1: False, 5: True}
+    at = access_unit.find(b"\0\0\1")
+    while 0 <= at < len(access_unit) - 3:
+        found = slice_types.get(access_unit[at + 3] & 31)
+        if found is not None:
+            return found
+        at = access_unit.find(b"\0\0\1", at + 3)
+    return True
+
+
 class AvFile:
     """A file whose packets PyAV muxes; it is written to an object as packets come."""
 
@@ -57,7 +69,7 @@ class AvFile:
         packet = self._av.Packet(data)
         packet.pts = packet.dts = pts
         packet.duration, packet.time_base = duration, time_base
-        packet.stream, packet.is_keyframe = stream, True
+        packet.stream, packet.is_keyframe = stream, stream.type != "video" or _is_key_picture(data)
         self._container.mux(packet)
 
     def _new_audio_stream(self, audio: Audio) -> Any:

@@ -137,6 +137,29 @@ TEST(Mp4Writer, WritesFragmentsThatHoldNoMoreThanASecond) {
   EXPECT_EQ(fragments, 3u);
 }
 
+// The pictures that others depend on can be sought: stss and the flags of fragments name them.
+TEST(Mp4Writer, ListsSyncSamplesWhereThereArePPictures) {
+  const Video video = coded(7, [](Config& config) { config.gop = 3; });
+  const Bytes file = written(video, {}, evenly(7));
+  const Box sync = at(file, kSamples + "stss");
+  ASSERT_EQ(sync.u32(4), 3u);
+  EXPECT_EQ(sync.u32(8), 1u);
+  EXPECT_EQ(sync.u32(12), 4u);
+  EXPECT_EQ(sync.u32(16), 7u);
+  EXPECT_EQ(samples_in(file).size(), 7u);
+
+  Mp4Config config;
+  config.fragmented = true;
+  const Bytes fragments = written(video, config, evenly(7));
+  const Box run = at(fragments, "moof/traf/trun");
+  EXPECT_EQ(run.u32(0) & 0xffffff, 0x701u);
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_EQ(run.u32(16 + 12 * i), sample_of(video.packets[i]).size());
+    EXPECT_EQ(run.u32(20 + 12 * i), i % 3 == 0 ? 0x02000000u : 0x01010000u);
+  }
+  EXPECT_FALSE(find(written(coded(3), {}, evenly(3)), kSamples + "stss"));
+}
+
 TEST(Mp4Writer, EndsAFragmentWhenAsked) {
   const Video video = coded(3);
   Mp4Config config;
