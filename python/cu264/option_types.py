@@ -31,6 +31,7 @@ class CodingOptions(TypedDict, total=False):
     packing: Optional[str]
     cqm: Optional[str]
     slices: Optional[int]
+    gop: Optional[int]
     edge_guided: Optional[int]
     edge_thresholds: Optional[str]
     aq: Optional[str]
