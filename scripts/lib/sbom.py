@@ -58,6 +58,8 @@ def parts_of_package(path):
         subprocess.run(["dpkg-deb", "-x", path, folder], check=True)
         for place, _, names in os.walk(folder):
             for name in names:
+                if os.path.islink(os.path.join(place, name)):  # the development files' leads into another package
+                    continue
                 with open(os.path.join(place, name), "rb") as file:
                     if KERNELS in file.read():
                         return {"CUDA runtime"}

@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,21 @@ class BillOfMaterials(unittest.TestCase):
         # Every name that is used is explained.
         for one in document["relationships"]:
             self.assertIn(one["relatedSpdxElement"], packages)
+
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "needs dpkg-deb")
+    def test_of_a_debian_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "made")
+            os.makedirs(os.path.join(place, "DEBIAN"))
+            with open(os.path.join(place, "DEBIAN/control"), "w", encoding="ascii") as file:
+                file.write("Package: libx\nVersion: 1\nArchitecture: all\nMaintainer: none <none@invalid>\nDescription: none\n")
+            with open(os.path.join(place, "libx.so.0"), "wb") as file:
+                file.write(b"\0.nv_fatbin\0")
+            os.symlink("in_another_package.so.0", os.path.join(place, "libx.so"))
+            package = os.path.join(folder, "libx.deb")
+            subprocess.run(["dpkg-deb", "--build", "--root-owner-group", place, package], check=True, stdout=subprocess.DEVNULL, timeout=60)
+            done = subprocess.run([sys.executable, "-B", SBOM, "1.0", "abc", "13.0", package], stdout=subprocess.PIPE, check=True, timeout=60)
+        self.assertIn("CUDA runtime", [one["name"] for one in json.loads(done.stdout)["packages"]])
 
 
 if __name__ == "__main__":
