@@ -19,17 +19,17 @@ struct QpSettings {
   core::DeadZone luma, chroma, luma8x8;
   int rd_lambda, satd_lambda;
 };
-inline constexpr int kUsualLambda = 12;
+inline constexpr int kDefaultLambda = 12;
 inline constexpr int kPRdLambda = 16, kPSatdLambda = 15;
 inline constexpr QpSettings kIPictures = {core::kDeadZoneLuma, core::kDeadZoneChroma, core::kDeadZoneLuma8x8,
-                                          kUsualLambda, kUsualLambda};
+                                          kDefaultLambda, kDefaultLambda};
 inline constexpr QpSettings kIntraOfP = {core::kDeadZoneLuma, core::kDeadZoneChroma, core::kDeadZoneLuma8x8,
                                          kPRdLambda, kPSatdLambda};
 inline constexpr QpSettings kInterOfP = {core::kDeadZoneInterLuma, core::kDeadZoneInterChroma,
                                          core::kDeadZoneInterLuma8x8, kPRdLambda, kPSatdLambda};
 
 static inline int p_satd_lambda(int qp) {
-  return core::satd_lambda<SearchRate>(qp) * kPSatdLambda / kUsualLambda;
+  return core::satd_lambda<SearchRate>(qp) * kPSatdLambda / kDefaultLambda;
 }
 
 static inline void set_quantisers(MacroblockContext& mb, const ScalingLists& lists, int qp,
@@ -44,7 +44,7 @@ static inline void set_quantisers(MacroblockContext& mb, const ScalingLists& lis
   } else {
     set_quantiser(chroma[1], chroma_qp, settings.chroma, weights(lists.cr4x4));
   }
-  const std::int64_t rdoq_lambda = core::kRdoqLambda * settings.rd_lambda / kUsualLambda;
+  const std::int64_t rdoq_lambda = core::kRdoqLambda * settings.rd_lambda / kDefaultLambda;
   mb.luma_quantiser.rdoq_lambda = chroma[0].rdoq_lambda = chroma[1].rdoq_lambda = rdoq_lambda;
   mb.luma_quantiser8x8.rdoq_lambda = rdoq_lambda;
   if (!mb.rate.transform_8x8_mode) return;
@@ -56,9 +56,9 @@ static inline void set_qp(MacroblockContext& mb, const ScalingLists& lists, int 
 #if defined(CU264_COUNTS_CABAC)
   mb.rate.costs = &cabac_costs(qp);
 #endif
-  mb.satd_lambda = core::satd_lambda<SearchRate>(qp) * settings.satd_lambda / kUsualLambda;
+  mb.satd_lambda = core::satd_lambda<SearchRate>(qp) * settings.satd_lambda / kDefaultLambda;
   mb.chroma_satd_lambda = core::chroma_satd_lambda(qp);
-  mb.rd_lambda = core::rd_lambda(qp) * settings.rd_lambda / kUsualLambda;
+  mb.rd_lambda = core::rd_lambda(qp) * settings.rd_lambda / kDefaultLambda;
   mb.chroma_error_weight = core::chroma_error_weight(qp);
   set_quantisers(mb, lists, qp, settings);
 }

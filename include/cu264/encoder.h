@@ -98,7 +98,7 @@ enum class OnOverflow {
   drop,   // the picture has no packet, and is counted
 };
 
-inline constexpr int kMaxGop = 100000;        // of Config::gop
+inline constexpr int kMaxGop = 100000;         // of Config::gop
 inline constexpr int kKeyPictureQpOffset = 3;  // of Config::qp, where there are P pictures
 
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided and aq_strength
