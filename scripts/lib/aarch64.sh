@@ -77,7 +77,7 @@ import cu264, numpy
 y, x = numpy.mgrid[0:182, 0:322]
 frames = numpy.stack([numpy.stack([x * (i + 1) ^ y, x + y * 3 + i, (x * y >> 3) + i], -1) for i in range(6)]).astype(numpy.uint8)
 digest = hashlib.sha256()
-for settings in (dict(qp=24), dict(crf=23, preset="best"), dict(qp=30, preset="fast", profile="baseline"), dict(bitrate=2000)):
+for settings in (dict(qp=24), dict(crf=23, preset="best"), dict(qp=30, preset="fast", profile="baseline"), dict(bitrate=8_000_000)):
     digest.update(cu264.encode(frames, 24, backend="cpu", **settings))
 print(digest.hexdigest())
 print(platform.machine(), cu264.info(), sep="\n", file=sys.stderr)
