@@ -13,18 +13,6 @@ from .media_input import open_media
 FORMATS = {"mkv": "matroska", "ts": "mpegts"}
 
 
-def _is_key_picture(access_unit: bytes) -> bool:
-    """Whether the first slice of an access unit in Annex B form is one of an IDR picture."""
-    slice_types = {1: False, 5: True}
-    at = access_unit.find(b"\0\0\1")
-    while 0 <= at < len(access_unit) - 3:
-        found = slice_types.get(access_unit[at + 3] & 31)
-        if found is not None:
-            return found
-        at = access_unit.find(b"\0\0\1", at + 3)
-    return True
-
-
 class AvFile:
     """A file whose packets PyAV muxes; it is written to an object as packets come."""
 
@@ -42,7 +30,7 @@ class AvFile:
         for packet in packets:
             if self._video_stream is None:
                 self._begin(packet.data)
-            self._mux(packet.data, packet.pts, duration, self._time_base, self._video_stream)
+            self._mux(packet.data, packet.pts, duration, self._time_base, self._video_stream, packet.keyframe)
 
     def write_audio(self, data: bytes, pts: int, duration: int) -> None:
         assert self._audio is not None
@@ -65,11 +53,11 @@ class AvFile:
             self.write_audio(*early)
         self._early = []
 
-    def _mux(self, data: bytes, pts: int, duration: int, time_base: Fraction, stream: Any) -> None:
+    def _mux(self, data: bytes, pts: int, duration: int, time_base: Fraction, stream: Any, keyframe: bool = True) -> None:
         packet = self._av.Packet(data)
         packet.pts = packet.dts = pts
         packet.duration, packet.time_base = duration, time_base
-        packet.stream, packet.is_keyframe = stream, stream.type != "video" or _is_key_picture(data)
+        packet.stream, packet.is_keyframe = stream, keyframe
         self._container.mux(packet)
 
     def _new_audio_stream(self, audio: Audio) -> Any:

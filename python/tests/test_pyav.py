@@ -36,6 +36,17 @@ def test_containers(clip, tmp_path, decode, container):
         assert abs(float(frames[8].time - frames[0].time) - 8 * 1001 / 30000) < 0.002
 
 
+@pytest.mark.parametrize("container", ["mp4", "fmp4", "mkv", "ts"])
+def test_key_pictures_of_gops(clip, container):
+    settings = {"qp": 30, "gop": 4, "backend": "cpu"}
+    data = cu264.encode(clip, 25, container=container, **settings)
+    with av.open(io.BytesIO(data)) as opened:
+        found = [packet.is_keyframe for packet in opened.demux(video=0) if packet.size]
+    assert found == [n % 4 == 0 for n in range(len(clip))]
+    packets = cu264.Encoder(25, **settings).packets(clip)
+    assert [packet.keyframe for packet in packets] == found
+
+
 @pytest.mark.parametrize("codec", ["aac", "opus"])
 @pytest.mark.parametrize("container", ["mp4", "fmp4", "mkv", "ts"])
 def test_audio_of_samples(clip, codec, container):
