@@ -7,6 +7,7 @@
 
 #include "core/block.h"
 #include "core/hd.h"
+#include "core/motion_vector.h"
 #include "core/picture_params.h"
 #include "cu264/frame.h"
 
@@ -34,6 +35,7 @@ struct BatchView {
   const SourcePicture* sources = nullptr;   // [picture]
   const PictureParams* params = nullptr;    // [picture]
   MacroblockRecord* macroblocks = nullptr;  // [picture][mb]
+  MotionRecord* motion = nullptr;           // [picture][mb]; null in streams of I pictures alone
   // [picture][mb][27][16]; only the slots in nonzero_blocks are written, the others hold old data
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;  // [picture][mb][32]

@@ -115,7 +115,8 @@ void bind_encoder(nb::module_& m) {
           "size", [](const Packet& packet) { return packet.data.size(); }, "int: bytes of data.")
       .def_ro("pts", &Packet::pts, "int: presentation time, in units of the time base.")
       .def_ro("index", &Packet::index, "int: number of the picture, from 0.")
-      .def_ro("keyframe", &Packet::key, "bool: whether it is an IDR picture; the others are P pictures, which gop asks for.")
+      .def_ro("keyframe", &Packet::key,
+              "bool: whether it is an IDR picture; the others are P pictures, which gop asks for.")
       .def_prop_ro(
           "qp", [](const Packet& packet) { return packet.stats.qp; }, "int: quantiser of the picture.")
       .def("__repr__", [](const Packet& packet) {
