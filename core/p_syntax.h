@@ -45,6 +45,12 @@ CU264_HD bool inter_has_transform_size_flag(const MacroblockRecord& mb) {
   return mb.transform_8x8_mode && (mb.coded_block_pattern & 15) != 0;
 }
 
+// The most bits of an inter header: `bits` for mb_type and mvd, then coded_block_pattern,
+// transform_size_8x8_flag and mb_qp_delta.
+CU264_HD int most_inter_header_bits(int bits) {
+  return bits + 2 + 11 + 1 + 11;
+}
+
 template <class Sink>
 CU264_HD void put_inter_header(Sink& sink, const MacroblockRecord& mb, const MotionRecord& motion) {
   put_ue(sink, static_cast<std::uint32_t>(p_mb_type(mb)));

@@ -279,12 +279,6 @@ static inline void code_inter_by_rd(MacroblockContext& mb, InterChoice& choice, 
   std::memcpy(chroma.reconstruction, from.chroma, sizeof chroma.reconstruction);
 }
 
-// The most bits of an inter header: what mb_type and mvd take, coded_block_pattern, transform_size_8x8_flag
-// and mb_qp_delta.
-static inline int most_header_bits(const InterChoice& choice) {
-  return choice.bits + 2 + 11 + 1 + 11;
-}
-
 static inline void code_inter(MacroblockContext& mb, const GopChain& chain, int mb_x, int mb_y,
                               InterChoice& choice, const core::MotionRecord& motion, LumaCandidate& luma,
                               ChromaCandidate& chroma) {
@@ -300,7 +294,7 @@ static inline void code_inter(MacroblockContext& mb, const GopChain& chain, int 
     code_inter_chroma(mb, from, chroma);
   }
   if (luma.coded_block_pattern == 0) luma.inter_transform_8x8 = false;  // as a decoder infers it
-  luma.mode_bits = most_header_bits(choice);
+  luma.mode_bits = core::most_inter_header_bits(choice.bits);
 }
 
 }  // namespace cu264::encoder::CU264_ISA

@@ -39,7 +39,7 @@ static inline void set_place(MacroblockContext& mb, const CpuPicture& picture, i
 // Sets the context's QP to that of macroblocks of the picture, one after another.
 class QpSetter {
  public:
-  QpSetter(MacroblockContext& mb, const PPicture& p, const QpSettings& settings)
+  QpSetter(MacroblockContext& mb, const PPicture& p, const core::QpSettings& settings)
       : mb_(mb), picture_(p.picture), picture_qp_(p.qp), settings_(settings) {}
 
   // Returns the macroblock's QP.
@@ -54,7 +54,7 @@ class QpSetter {
   MacroblockContext& mb_;
   const CpuPicture& picture_;
   const int picture_qp_;
-  const QpSettings settings_;
+  const core::QpSettings settings_;
   int qp_ = -1;
 };
 
@@ -69,7 +69,7 @@ static inline void code_row(const PPicture& p, int mb_y) {
   GopChain& chain = p.chain;
   MacroblockContext mb;
   begin_context(mb, p);
-  QpSetter qps(mb, p, kInterOfP);
+  QpSetter qps(mb, p, core::kInterOfP);
   const bool above = row_above_in_slice(picture, mb_y);
   for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
     const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
@@ -95,7 +95,7 @@ static inline void intra_row(const PPicture& p, int mb_y) {
   CpuPicture& picture = p.picture;
   MacroblockContext mb;
   begin_context(mb, p);
-  QpSetter qps(mb, p, kIntraOfP);
+  QpSetter qps(mb, p, core::kIntraOfP);
   const bool above = row_above_in_slice(picture, mb_y);
   for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
     const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;

@@ -16,7 +16,7 @@ void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   mb.rate.transform_8x8_mode = picture.transform_8x8_mode;
   mb.mark_parity = picture.mark_parity;
   mb.weighted = picture.scaling_lists != ScalingLists{};
-  set_qp(mb, picture.scaling_lists, qp, kIPictures);
+  set_qp(mb, picture.scaling_lists, qp, core::kIPictures);
   const std::int8_t* const offsets = picture.qp_offsets.empty() ? nullptr : picture.qp_offsets.data();
 
   const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
@@ -34,7 +34,7 @@ void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
       int mb_qp = qp;
       if (offsets != nullptr) {
         mb_qp = core::macroblock_qp(qp, offsets[here - picture.macroblocks.data()]);
-        set_qp(mb, picture.scaling_lists, mb_qp, kIPictures);
+        set_qp(mb, picture.scaling_lists, mb_qp, core::kIPictures);
       }
       if (!picture.marks.empty()) mb.marks = picture.marks[here - picture.macroblocks.data()];
       reconstruct_macroblock(mb, picture, mb_x, mb_y, mb_qp);

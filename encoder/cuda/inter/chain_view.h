@@ -30,13 +30,13 @@ struct ChainView {
 
   DevicePlane source[kSizes], before[kSizes];  // luma of the picture and of the one before
   DevicePlane luma[core::kReferencePlanes], chroma[2];
-  core::MotionVector* quarter = nullptr;   // [region], in samples of quarter size
+  core::MotionVector* quarter = nullptr;  // [region], in samples of quarter size
   core::MotionVector* half = nullptr;
-  core::MotionVector* whole[2] = {};       // by pass; the second is that of the picture before until it is made
-  core::MotionVector* blocks = nullptr;    // [mb][4]
+  core::MotionVector* whole[2] = {};     // by pass; the second is that of the picture before until it is made
+  core::MotionVector* blocks = nullptr;  // [mb][4]
   PartitionVectors* refined = nullptr;
   InterChoice* choices = nullptr;
-  core::MotionRecord* fields[2] = {};      // by pass
+  core::MotionRecord* fields[2] = {};  // by pass
 };
 
 // The P pictures of a step. All arrays of `batch` begin with the first of them.

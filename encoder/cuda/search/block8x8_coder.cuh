@@ -58,8 +58,8 @@ struct Coder8x8 {
   LaneQuantiser8x8 quantiser;
 
   __device__ Coder8x8(WarpState<kRd>& state, Intra8x8Space& work, const Tables8x8& tables, int qp,
-                      int lane_number)
-      : s(state), space(work), lane(lane_number), quantiser(tables, qp, core::kDeadZoneLuma8x8, lane) {}
+                      int lane_number, core::DeadZone dead_zone = core::kDeadZoneLuma8x8)
+      : s(state), space(work), lane(lane_number), quantiser(tables, qp, dead_zone, lane) {}
 
   __device__ void load_source(const Block8x8& b, Samples8x8& samples) const {
     samples.source[0] = s.luma[b.y + lane.pair][b.x + lane.line];

@@ -82,8 +82,9 @@ __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& cons
 }
 
 // Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does for luma.
-template <bool kRd, bool kRdoq, class Quantiser>
+template <bool kRd, bool kRdoq, class Quantiser, bool kInter = false>
 struct ChromaCoder {
+  static constexpr core::DeadZone kDcDeadZone = kInter ? core::kDeadZoneInterChroma : core::kDeadZoneChroma;
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneIndices& lane;
@@ -160,8 +161,8 @@ struct ChromaCoder {
 
   __device__ void quantise_dc() {
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
-    const int level = signed_dc_level(of_lane_dc(), constants.chroma, core::kDeadZoneChroma,
-                                      core::kChromaDcExtraShift, value);
+    const int level =
+        signed_dc_level(of_lane_dc(), constants.chroma, kDcDeadZone, core::kChromaDcExtraShift, value);
     if constexpr (kRd) {
       const int in_order = __shfl_sync(kWarp, level, 4 * lane.half + (lane.position & 3));
       dc_bits = rate.share(lane, lane.position < 4 ? in_order : 0, core::BlockCategory::chroma_dc,

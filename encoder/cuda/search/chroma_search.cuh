@@ -86,6 +86,18 @@ __device__ core::ModeChoice search_chroma_by_rd(WarpState<true>& s, const Search
   return choice;
 }
 
+// Blocks that CodedBlockPatternChroma `pattern` leaves out have a count of zero.
+template <bool kRd>
+__device__ void clear_left_out_chroma(WarpState<kRd>& s, const LaneIndices& lane, int pattern) {
+  if (lane.lane < 8) {
+    if (pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
+    s.chroma_counts[lane.lane >> 2].at(lane.lane & 1, (lane.lane >> 1) & 1) =
+        pattern < 2 ? 0 : static_cast<std::int8_t>(s.counts[core::kSlotChromaAc + lane.lane]);
+  } else if (lane.lane < 10 && pattern < 1) {
+    s.counts[core::kSlotChromaDc + lane.lane - 8] = 0;
+  }
+}
+
 template <bool kRd, bool kRdoq, class Lists>
 __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants,
                               const LaneConstants<Lists>& mine, const MacroblockPosition& position,
@@ -116,14 +128,7 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   }
   coder.reconstruct(choice.pattern, row, samples);
 
-  // Blocks that the pattern leaves out have a count of zero.
-  if (lane.lane < 8) {
-    if (choice.pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
-    s.chroma_counts[lane.lane >> 2].at(lane.lane & 1, (lane.lane >> 1) & 1) =
-        choice.pattern < 2 ? 0 : static_cast<std::int8_t>(s.counts[core::kSlotChromaAc + lane.lane]);
-  } else if (lane.lane < 10 && choice.pattern < 1) {
-    s.counts[core::kSlotChromaDc + lane.lane - 8] = 0;
-  }
+  clear_left_out_chroma(s, lane, choice.pattern);
   result.record.intra_chroma_pred_mode = static_cast<std::uint8_t>(choice.mode);
   result.record.coded_block_pattern = static_cast<std::uint8_t>(choice.pattern << 4);
   __syncwarp();

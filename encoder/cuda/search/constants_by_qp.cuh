@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/mb_qp_delta.h"
+#include "core/qp_settings.h"
 #include "encoder/cuda/search/candidates.cuh"
 #include "encoder/cuda/search/search_rate.cuh"
 
@@ -15,14 +16,15 @@ namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
 __host__ __device__ inline SearchConstants search_constants(const SearchParams& search,
-                                                            bool transform_8x8_mode, int qp) {
+                                                            bool transform_8x8_mode, int qp,
+                                                            const core::QpSettings& settings) {
   SearchConstants constants;
   constants.search = search;
   constants.transform_8x8_mode = transform_8x8_mode;
   constants.qp = qp;
-  constants.satd_lambda = core::satd_lambda<SearchRate>(qp);
+  constants.satd_lambda = core::scaled_lambda(core::satd_lambda<SearchRate>(qp), settings.satd_lambda);
   constants.chroma_satd_lambda = core::chroma_satd_lambda(qp);
-  constants.rd_lambda = core::rd_lambda(qp);
+  constants.rd_lambda = core::scaled_lambda(core::rd_lambda(qp), settings.rd_lambda);
   constants.chroma_error_weight = core::chroma_error_weight(qp);
   constants.luma = core::make_quantiser(qp);
   constants.chroma = core::make_quantiser(core::chroma_qp(qp));
@@ -34,7 +36,7 @@ template <bool kQpVaries>
 class ConstantsByQp {
  public:
   ConstantsByQp(const SearchParams& search, bool transform_8x8_mode, int qp)
-      : constants_(search_constants(search, transform_8x8_mode, qp)) {}
+      : constants_(search_constants(search, transform_8x8_mode, qp, core::kIPictures)) {}
 
   // Returns those for which LaneConstants are made first.
   __device__ const SearchConstants& initial() const { return constants_; }
@@ -51,10 +53,11 @@ class ConstantsByQp {
 template <>
 class ConstantsByQp<true> {
  public:
-  ConstantsByQp(const SearchParams& search, bool transform_8x8_mode, int)
+  ConstantsByQp(const SearchParams& search, bool transform_8x8_mode, int,
+                const core::QpSettings& settings = core::kIPictures)
       : search_(search), transform_8x8_mode_(transform_8x8_mode) {
     for (int qp = 0; qp < core::kQps; ++qp) {
-      const SearchConstants all = search_constants(search, transform_8x8_mode, qp);
+      const SearchConstants all = search_constants(search, transform_8x8_mode, qp, settings);
       weights_[qp] = {all.satd_lambda, all.chroma_satd_lambda, all.rd_lambda, all.chroma_error_weight,
                       core::chroma_qp(qp)};
       quantisers_[qp] = all.luma;

@@ -48,7 +48,7 @@ struct PcmSearch {
     bool clipped = core::is_clipped(level);
     if constexpr (!Lists::kFlat) clipped = clipped || any_block_is_clipped(s, lane);
     if constexpr (kIntra8x8) {
-      if (result.record.kind == core::MacroblockKind::intra8x8) {
+      if (core::has_large_transform(result.record)) {
         for (int i = 0; i < 8; ++i) {
           clipped = clipped || core::is_clipped(s.levels[core::kSlotLuma + 2 * i + lane.half][lane.position]);
         }
@@ -74,9 +74,8 @@ struct PcmSearch {
   // Each lane counts the bits of one block.
   __device__ int macroblock_bits() const {
     const core::CavlcRate rate{constants.transform_8x8_mode};
-    const int mode_bits = std::is_same_v<SearchRate, core::CavlcRate>
-                              ? result.mode_bits
-                              : core::most_mode_bits(result.record.kind);
+    const bool known = std::is_same_v<SearchRate, core::CavlcRate> || core::is_inter(result.record.kind);
+    const int mode_bits = known ? result.mode_bits : core::most_mode_bits(result.record.kind);
     int bits = 0;
     const int slot = lane.lane;
     if (slot < core::kBlocksPerMacroblock) {

@@ -47,7 +47,7 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
       word = pack4(static_cast<int>(record.kind), record.intra16x16_pred_mode, record.intra_chroma_pred_mode,
                    record.coded_block_pattern);
     } else if (i == 1) {
-      word = record.qp | static_cast<std::uint32_t>(record.transform_8x8_mode) << 16;
+      word = pack4(record.qp, 0, record.transform_8x8_mode, record.inter_transform_8x8);
     } else if (i < 6) {
       const int block = 4 * (i - 2), bx = core::luma_block_x(block), by = core::luma_block_y(block);
       word = pack4(s.modes.at(bx, by), s.modes.at(bx + 1, by), s.modes.at(bx, by + 1),

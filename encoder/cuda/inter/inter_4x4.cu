@@ -1,0 +1,14 @@
+// The kernels for streams with 4x4 transforms alone.
+#include "encoder/cuda/inter/inter_kernels.cuh"
+
+namespace cu264::encoder::cuda {
+
+void launch_code_with_4x4(const InterLaunch& job) {
+  code_inter<false>(job);
+}
+
+void launch_search_with_4x4(const InterLaunch& job, void* scratch) {
+  search_intra<false>(job, scratch);
+}
+
+}  // namespace cu264::encoder::cuda

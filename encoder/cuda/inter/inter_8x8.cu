@@ -1,0 +1,14 @@
+// The kernels for streams with the 8x8 transform.
+#include "encoder/cuda/inter/inter_kernels.cuh"
+
+namespace cu264::encoder::cuda {
+
+void launch_code_with_8x8(const InterLaunch& job) {
+  code_inter<true>(job);
+}
+
+void launch_search_with_8x8(const InterLaunch& job, void* scratch) {
+  search_intra<true>(job, scratch);
+}
+
+}  // namespace cu264::encoder::cuda
