@@ -7,6 +7,7 @@
 
 #include "core/block.h"
 #include "core/hd.h"
+#include "core/slice_header.h"
 
 namespace cu264::core {
 
@@ -70,6 +71,39 @@ CU264_HD EdgeThresholds deblock_thresholds(int qp_p, int qp_q, int filterOffsetA
   return t;
 }
 
+// The thresholds of an edge for all bS, in one word for kernels: alpha in 8 bits, beta in 5, and tC0 of bS 1
+// to 3 in 5 each, from the lowest on.
+struct PackedThresholds {
+  std::uint32_t word = 0;
+
+  // For bS 0 they are inactive.
+  CU264_HD_MEMBER EdgeThresholds at(int bS) const {
+    EdgeThresholds t;
+    t.alpha = bS != 0 ? static_cast<int>(word & 255) : 0;
+    t.beta = static_cast<int>(word >> 8 & 31);
+    t.tc0 = static_cast<int>(word >> (8 + 5 * bS) & 31);
+    return t;
+  }
+};
+
+CU264_HD PackedThresholds packed_thresholds(int qp_p, int qp_q, int filterOffsetA, int filterOffsetB) {
+  PackedThresholds packed;
+  for (int bS = 1; bS < 4; ++bS) {
+    const EdgeThresholds t = deblock_thresholds(qp_p, qp_q, filterOffsetA, filterOffsetB, bS);
+    packed.word |= static_cast<std::uint32_t>(t.alpha | t.beta << 8 | t.tc0 << (8 + 5 * bS));
+  }
+  return packed;
+}
+
+// FilterOffsetA and FilterOffsetB of a picture's slices (H.264 7.4.3).
+struct FilterOffsets {
+  int a, b;
+};
+CU264_HD FilterOffsets filter_offsets(bool key) {
+  return key ? FilterOffsets{2 * kSliceAlphaC0OffsetDiv2, 2 * kSliceBetaOffsetDiv2}
+             : FilterOffsets{2 * kPSliceAlphaC0OffsetDiv2, 2 * kPSliceBetaOffsetDiv2};
+}
+
 // qPp of the filter: QP_Y, and 0 for I_PCM (H.264 8.7.2.2).
 CU264_HD int filter_qp(const MacroblockRecord& mb) {
   return mb.kind == MacroblockKind::pcm ? 0 : mb.qp;
@@ -106,10 +140,10 @@ CU264_HD EdgeLine deblock_normal(EdgeLine s, const EdgeThresholds& t, bool chrom
   return r;
 }
 
-// bS 4 of luma (H.264 8.7.2.4).
-CU264_HD EdgeLine deblock_strong_luma(EdgeLine s, const EdgeThresholds& t) {
+// bS 4 (H.264 8.7.2.4). In chroma only p0 and q0 change.
+CU264_HD EdgeLine deblock_strong(EdgeLine s, const EdgeThresholds& t, bool chroma) {
   const int on = deblock_filters(s, t);
-  const int small_gap = deblock_near(s.p0, s.q0, (t.alpha >> 2) + 2);
+  const int small_gap = chroma ? 0 : deblock_near(s.p0, s.q0, (t.alpha >> 2) + 2);
   const int p_strong = on & small_gap & deblock_near(s.p2, s.p0, t.beta);
   const int q_strong = on & small_gap & deblock_near(s.q2, s.q0, t.beta);
   const int p_weak = (2 * s.p1 + s.p0 + s.q1 + 2) >> 2;
@@ -121,15 +155,6 @@ CU264_HD EdgeLine deblock_strong_luma(EdgeLine s, const EdgeThresholds& t) {
   r.q0 = q_strong ? (s.p1 + 2 * s.p0 + 2 * s.q0 + 2 * s.q1 + s.q2 + 4) >> 3 : on ? q_weak : s.q0;
   r.q1 = q_strong ? (s.p0 + s.q0 + s.q1 + s.q2 + 2) >> 2 : s.q1;
   r.q2 = q_strong ? (2 * s.q3 + 3 * s.q2 + s.q1 + s.q0 + s.p0 + 4) >> 3 : s.q2;
-  return r;
-}
-
-// bS 4 of chroma (H.264 8.7.2.4 with chromaStyleFilteringFlag 1).
-CU264_HD EdgeLine deblock_strong_chroma(EdgeLine s, const EdgeThresholds& t) {
-  const int on = deblock_filters(s, t);
-  EdgeLine r = s;
-  r.p0 = on ? (2 * s.p1 + s.p0 + s.q1 + 2) >> 2 : s.p0;
-  r.q0 = on ? (2 * s.q1 + s.q0 + s.p1 + 2) >> 2 : s.q0;
   return r;
 }
 

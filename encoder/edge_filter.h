@@ -24,13 +24,14 @@ void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const Thresholds& thre
     const core::EdgeThresholds t = thresholds(i);
     if constexpr (kChroma) {
       const core::EdgeLine s{0, 0, lines[0][i], lines[1][i], lines[2][i], lines[3][i], 0, 0};
-      const core::EdgeLine r = kStrong ? core::deblock_strong_chroma(s, t) : core::deblock_normal(s, t, true);
+      const core::EdgeLine r = kStrong ? core::deblock_strong(s, t, true) : core::deblock_normal(s, t, true);
       lines[1][i] = static_cast<std::uint8_t>(r.p0);
       lines[2][i] = static_cast<std::uint8_t>(r.q0);
     } else {
       const core::EdgeLine s{lines[0][i], lines[1][i], lines[2][i], lines[3][i],
                              lines[4][i], lines[5][i], lines[6][i], lines[7][i]};
-      const core::EdgeLine r = kStrong ? core::deblock_strong_luma(s, t) : core::deblock_normal(s, t, false);
+      const core::EdgeLine r =
+          kStrong ? core::deblock_strong(s, t, false) : core::deblock_normal(s, t, false);
       lines[1][i] = static_cast<std::uint8_t>(r.p2);
       lines[2][i] = static_cast<std::uint8_t>(r.p1);
       lines[3][i] = static_cast<std::uint8_t>(r.p0);

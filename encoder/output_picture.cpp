@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/slice_header.h"
+#include "core/deblock.h"
 #include "encoder/deblock_picture.h"
 
 namespace cu264::encoder {
@@ -14,10 +14,11 @@ std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, cons
 }
 
 void filter_picture(CpuPicture& picture) {
+  const core::FilterOffsets offsets = core::filter_offsets(!picture.inter);
   if (picture.inter) {
-    deblock_p_picture(picture, 2 * core::kPSliceAlphaC0OffsetDiv2, 2 * core::kPSliceBetaOffsetDiv2);
+    deblock_p_picture(picture, offsets.a, offsets.b);
   } else {
-    deblock_picture(picture, 2 * core::kSliceAlphaC0OffsetDiv2, 2 * core::kSliceBetaOffsetDiv2);
+    deblock_picture(picture, offsets.a, offsets.b);
   }
 }
 

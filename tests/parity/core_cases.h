@@ -199,8 +199,8 @@ struct Deblock {
     const core::EdgeLine line = {w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
     const int bS = w[10];
     const core::EdgeThresholds t = core::deblock_thresholds(w[8], w[9], 0, 0, bS);
-    store(bS < 4 ? core::deblock_normal(line, t, false) : core::deblock_strong_luma(line, t), out.word);
-    store(bS < 4 ? core::deblock_normal(line, t, true) : core::deblock_strong_chroma(line, t), out.word + 8);
+    store(bS < 4 ? core::deblock_normal(line, t, false) : core::deblock_strong(line, t, false), out.word);
+    store(bS < 4 ? core::deblock_normal(line, t, true) : core::deblock_strong(line, t, true), out.word + 8);
   }
 };
 

@@ -174,6 +174,21 @@ TEST(Deblock, TablesEqualTheStandard) {
   }
 }
 
+TEST(Deblock, PackedThresholdsAreThoseOfEachStrength) {
+  for (int qp = 0; qp < 52; ++qp) {
+    for (const auto& [a, b] : {std::pair{0, 0}, std::pair{12, -12}, std::pair{-6, 8}}) {
+      const auto packed = cu264::core::packed_thresholds(qp, 51 - qp / 2, a, b);
+      EXPECT_FALSE(packed.at(0).active());
+      for (int bS = 1; bS <= 4; ++bS) {
+        const auto expected = cu264::core::deblock_thresholds(qp, 51 - qp / 2, a, b, bS);
+        EXPECT_EQ(packed.at(bS).alpha, expected.alpha) << "qp " << qp << " bS " << bS;
+        EXPECT_EQ(packed.at(bS).beta, expected.beta) << "qp " << qp << " bS " << bS;
+        EXPECT_EQ(packed.at(bS).tc0, expected.tc0) << "qp " << qp << " bS " << bS;
+      }
+    }
+  }
+}
+
 // The edges of an intra picture have only bS 3 and 4; the line filter supports every bS.
 TEST(Deblock, LineEqualsReferenceForEveryStrength) {
   std::mt19937 random(1);
@@ -196,9 +211,8 @@ TEST(Deblock, LineEqualsReferenceForEveryStrength) {
           const cu264::core::EdgeLine s{line[0], line[1], line[2], line[3],
                                         line[4], line[5], line[6], line[7]};
           const auto t = cu264::core::deblock_thresholds(qp, qp, 0, 0, bS);
-          const auto r = bS < 4   ? cu264::core::deblock_normal(s, t, chroma)
-                         : chroma ? cu264::core::deblock_strong_chroma(s, t)
-                                  : cu264::core::deblock_strong_luma(s, t);
+          const auto r =
+              bS < 4 ? cu264::core::deblock_normal(s, t, chroma) : cu264::core::deblock_strong(s, t, chroma);
           const int got[8] = {r.p3, r.p2, r.p1, r.p0, r.q0, r.q1, r.q2, r.q3};
           for (int i = 0; i < 8; ++i)
             ASSERT_EQ(got[i], expected[i]) << "sample " << i << " bS " << bS << " qp " << qp;
