@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <cuda/atomic>
 
+#include "encoder/cuda/row_progress.cuh"
 #include "encoder/cuda/search/macroblock.cuh"
 #include "encoder/cuda/search/search_rate.cuh"
 
@@ -18,21 +18,6 @@ struct Wavefront {
   unsigned* progress;  // [picture][row]: macroblocks whose bottom row is published
   unsigned* ticket;
 };
-
-// Waits until `needed` macroblocks of the row above are published, and returns how many are. The warp of that
-// row holds an earlier ticket, so it is already running: no warp waits for a block that has not started.
-__device__ inline unsigned wait_for_row(unsigned* progress, unsigned needed) {
-  ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> row(*progress);
-  unsigned done = row.load(::cuda::memory_order_acquire);
-  if (done >= needed) return done;  // the usual case
-  // Polling is relaxed, so that it does not invalidate the L1 cache each time.
-  for (unsigned pause = 20; done < needed; done = row.load(::cuda::memory_order_relaxed)) {
-    __nanosleep(pause);
-    pause = min(2 * pause, 200u);
-  }
-  ::cuda::atomic_thread_fence(::cuda::memory_order_acquire, ::cuda::thread_scope_device);
-  return done;
-}
 
 template <bool kRd>
 __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch,
@@ -157,8 +142,7 @@ __device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront<BottomRow>
   store_bottom_row(s, row.bottom + row.position.mb_x, lane);
   __syncwarp();
   if (lane.lane == 0) {
-    ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>(wavefront.progress[row.index])
-        .store(static_cast<unsigned>(row.position.mb_x) + 1, ::cuda::memory_order_release);
+    publish_in_row(wavefront.progress + row.index, static_cast<unsigned>(row.position.mb_x) + 1);
   }
 }
 
