@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/candidates.h"
+#include "core/intra_trial.h"
 #include "encoder/cpu/intra16x16_search_inl.h"
 #include "encoder/cpu/intra4x4_search_inl.h"
 #include "encoder/cpu/isa.h"
@@ -14,9 +15,6 @@
 #include "encoder/cpu/padded_plane.h"
 
 namespace cu264::encoder::CU264_ISA {
-
-// Bits that the modes of Intra_4x4 take on average, each.
-inline constexpr int kDefaultModeBits = 3;
 
 static inline void load_source_neighbours(MacroblockContext& mb, const PaddedPlane& source, int x, int y) {
   std::memcpy(mb.luma_above, source.at(x - 1, y - 1), sizeof mb.luma_above);
@@ -52,7 +50,7 @@ static inline int estimate_intra(MacroblockContext& mb, const PaddedPlane& sourc
       if (core::intra4x4_mode_available(mode, available))
         least = std::min(least, static_cast<int>(static_cast<std::uint16_t>(satd[mode])));
     }
-    blocks += least + kDefaultModeBits * mb.satd_lambda;
+    blocks += least + core::kDefaultModeBits * mb.satd_lambda;
   }
   return std::min(whole, blocks);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/block.h"
+#include "core/intra_trial.h"
 #include "core/mb_qp_delta.h"
 #include "core/motion_prediction.h"
 #include "encoder/cpu/inter_coding_inl.h"
@@ -16,13 +17,6 @@
 #include "encoder/cpu/qp_settings_inl.h"
 
 namespace cu264::encoder::CU264_ISA {
-
-// Intra prediction is tried if it costs at most this many 16ths of inter prediction by SATD, where rate and
-// distortion then decide. Where they do not, it must be better by some bits.
-inline constexpr int kWorthIntraTrial = 18;
-inline constexpr int kBetterIntraBits = 8;
-// Inter prediction that costs no more than this many bits by SATD is kept.
-inline constexpr int kGoodInterBits = 24;
 
 static inline bool row_above_in_slice(const CpuPicture& picture, int mb_y) {
   const int slice = core::slice_of_row(mb_y, picture.slices, picture.mb_height);
@@ -84,10 +78,9 @@ static inline void code_row(const PPicture& p, int mb_y) {
     picture.motion[index] = chain.fields[0][index];
     const int inter = choice.satd + mb.satd_lambda * choice.bits;
     choice.intra_is_likely = false;
-    if (inter <= kGoodInterBits * mb.satd_lambda) continue;
+    if (core::inter_is_good(inter, mb.satd_lambda)) continue;
     const int intra = estimate_intra(mb, chain.source[chain.current][0], 16 * mb_x, 16 * mb_y);
-    choice.intra_is_likely = mb.search.rd_candidates > 0 ? 16 * intra < kWorthIntraTrial * inter
-                                                         : intra + kBetterIntraBits * mb.satd_lambda < inter;
+    choice.intra_is_likely = core::intra_is_likely(intra, inter, mb.satd_lambda, mb.search.rd_candidates > 0);
   }
 }
 
