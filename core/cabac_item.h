@@ -5,17 +5,19 @@
 //   decision     bit 2 is the bin, bits 0, 1 and 7..13 are its context. With bit 3 a bypass bin follows it,
 //                bit 4, which is the sign of a level
 //   bypass       bits 0..7 are the bins, the last one lowest, and bits 8..11 their number, 0 to 8
-//   terminate    a decision whose context is one past the last
+//   terminate    a decision whose context is one past the last of I slices
 //   pcm          the coder ends its codeword, aligns, writes the samples of an I_PCM macroblock and begins
 //                anew. Two items of kinds 2 and 3: bits 0..13 of the macroblock's index in its picture, then
 //                bits 14..27, with which the coder does all this
 // A run of no bins is padding. The bits of the context are those of a byte in rows of 128, where a lane of
-// the arithmetic coder keeps its state.
+// the arithmetic coder keeps its state. The contexts that only P slices have come after those of terminating
+// and bypass bins.
 #pragma once
 
 #include <cstdint>
 
 #include "core/cabac_contexts.h"
+#include "core/cabac_p_contexts.h"
 #include "core/hd.h"
 
 namespace cu264::core {
@@ -27,6 +29,16 @@ inline constexpr std::uint32_t kItemContext = 0x3f83, kItemBin = 1 << 2, kItemSi
 inline constexpr std::uint16_t kPaddingItem = 1 << 14;
 inline constexpr int kBypassBinsPerItem = 8;
 inline constexpr int kPcmItems = 2;
+
+// The number that items of P slices give to a context, and the context of such a number, which is none of
+// the two that terminating and bypass bins have. Items of I slices have the contexts' own numbers.
+inline constexpr int kItemOnlyContexts = 2, kPItemContexts = kCabacPContexts + kItemOnlyContexts;
+CU264_HD constexpr int p_item_context(int context) {
+  return context < kCabacContexts ? context : context + kItemOnlyContexts;
+}
+CU264_HD constexpr int context_of_p_item(int number) {
+  return number < kCabacContexts ? number : number - kItemOnlyContexts;
+}
 
 CU264_HD std::uint16_t decision_item(int context, int bin) {
   const int low = context & 3;
@@ -52,7 +64,8 @@ CU264_HD std::uint16_t pcm_item(std::uint32_t macroblock, int part) {
   return static_cast<std::uint16_t>(kind << 14 | ((macroblock >> (14 * part)) & 0x3fff));
 }
 
-// The context of a decision; kCabacContexts for terminating bins, and more for items of the other kinds.
+// The context of a decision; kCabacContexts for terminating bins, and more than any context for items of the
+// other kinds.
 CU264_HD int item_context(std::uint32_t item) {
   return static_cast<int>((item >> 5 & ~3u) | (item & 3));
 }

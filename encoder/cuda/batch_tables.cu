@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(kThreads)
     d.params[picture] = params;
   }
   const int first_mb = core::slice_first_row(slice, batch.slices, batch.mb_height) * batch.mb_width;
-  d.slice_headers[index] = core::slice_header(first_mb, params);
+  d.slice_headers[index] =
+      params.key ? core::slice_header(first_mb, params) : core::p_slice_header(first_mb, params, batch.cabac);
 }
 
 }  // namespace

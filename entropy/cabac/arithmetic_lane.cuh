@@ -23,6 +23,7 @@ inline constexpr int kTerminateState = 2 * 63;
 
 // The next one is the context of bypass bins. Its state is read and stored, but never used.
 inline constexpr int kBypassContext = kTerminateContext + 1;
+static_assert(kBypassContext < kTerminateContext + core::kItemOnlyContexts);
 
 // A state as lanes keep it: valMPS lies where items have their bin.
 CU264_HD constexpr std::uint32_t lane_state(int state) {
@@ -31,12 +32,17 @@ CU264_HD constexpr std::uint32_t lane_state(int state) {
 }
 static_assert(lane_state(1) == core::kItemBin);
 
-// A warp's lanes share this.
+// A warp's lanes share this. kInter: slices may be P slices.
+template <bool kInter = false>
 struct ArithmeticShared {
+  // Four contexts to a row, those of terminating and bypass bins included.
+  static constexpr int kRows =
+      (kInter ? core::kPItemContexts + 3 : core::kCabacContexts + core::kItemOnlyContexts + 3) / 4;
+
   // By state: codIRangeLPS for the four quarters of the range, and the states after an MPS and an LPS.
   uint2 rows[core::kCabacStates];
   // Each lane has its states in a bank of its own, four contexts to a word.
-  std::uint32_t states[core::kCabacContexts / 4 + 1][32];
+  std::uint32_t states[kRows][32];
 
   // All lanes must call this, and then __syncwarp().
   __device__ void fill_rows(int lane) {
@@ -51,7 +57,7 @@ struct ArithmeticShared {
       rows[own] = {ranges, state >= kTerminateState ? own | own << 8 : stays | leaves << 8};
     }
   }
-  // The states at the beginning of a slice of this QP.
+  // The states at the beginning of an I slice of this QP.
   __device__ void start(int lane, int qp) {
 #pragma unroll 1
     for (int context = 0; context < core::kCabacContexts; ++context) {
@@ -62,6 +68,14 @@ struct ArithmeticShared {
   }
   // Given states, as lane_state() makes them, four to a word. Words lie `stride` apart.
   __device__ void start(int lane, const std::uint32_t* d_states, std::size_t stride) {
+    if constexpr (kInter) {
+#pragma unroll 16
+      for (int row = 0; row < kRows; ++row)
+        states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
+      set(lane, kTerminateContext, kTerminateState);
+      set(lane, kBypassContext, 0);
+      return;
+    }
     constexpr int kFullRows = core::kCabacContexts / 4;
     static_assert(core::kCabacContexts % 4 == 2, "the last word is half full");
 #pragma unroll 16
@@ -84,8 +98,9 @@ template <bool kBounded>
 class ArithmeticLane {
  public:
   // The slice's bits begin at d_words and has room for `words` words; d_words[-1] is the guard.
-  __device__ __forceinline__ ArithmeticLane(ArithmeticShared& s_shared, int lane, std::uint32_t* d_words,
-                                            std::uint32_t words)
+  template <bool kInter>
+  __device__ __forceinline__ ArithmeticLane(ArithmeticShared<kInter>& s_shared, int lane,
+                                            std::uint32_t* d_words, std::uint32_t words)
       : s_rows_(s_shared.rows),
         s_states_(reinterpret_cast<std::uint8_t*>(s_shared.states)),
         lane_place_(4 * static_cast<std::uint32_t>(lane)),

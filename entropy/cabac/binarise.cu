@@ -54,6 +54,7 @@ __device__ std::uint32_t begin_segments(const BinariseJob& job, std::uint32_t ti
   return before - in_slice;
 }
 
+template <bool kInter>
 __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
     binarise_groups(const __grid_constant__ BinariseJob job) {
   __shared__ GroupItemsShared s;
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
     if (thread == 0) job.scratch.places[s_ticket] = {};
     return;
   }
-  GroupItems items(job.batch, group, s);
+  GroupItems<kInter> items(job.batch, group, s);
   items.count();
   const int mbs = items.macroblocks();
   const bool ends_slice = group.end == group.slice_end;
@@ -95,6 +96,7 @@ __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
   items.put(ends_slice, s_begin, [&] { return pool_window(job.pool, s_first_segment, job.round); });
 }
 
+template <bool kInter>
 __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
     binarise_again(const __grid_constant__ BinariseJob job) {
   __shared__ GroupItemsShared s;
@@ -123,7 +125,7 @@ __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
       its.d_items = job.pool.items;
       its.begin = __shfl_sync(kAllLanes, window.begin, source);
       its.end = __shfl_sync(kAllLanes, window.end, source);
-      GroupItems items(job.batch, group, s);
+      GroupItems<kInter> items(job.batch, group, s);
       items.count();
       items.put(group.end == group.slice_end, begin, [&] { return its; });
       __syncthreads();
@@ -155,8 +157,9 @@ void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratc
   const GroupLayout groups = group_layout(batch);
   const BinariseJob job{batch, groups, scratch, sums_a_slice(groups), d_records, pool, round};
   const auto all = static_cast<unsigned>(groups.groups());
+  const bool inter = batch.motion != nullptr;
   if (round > 0) {
-    launch_kernel(true, binarise_again,
+    launch_kernel(true, inter ? binarise_again<true> : binarise_again<false>,
                   std::min(all, blocks_in_round(kBlocksPerMultiprocessor, round) * multiprocessors()),
                   kItemThreads, 0, stream, job);
     return;
@@ -165,7 +168,8 @@ void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratc
   check_cuda(cudaMemsetAsync(d_records, 0, slice_bits_layout(batch).slice_count() * sizeof(CabacSliceRecord),
                              stream),
              "cudaMemsetAsync");
-  binarise_groups<<<all, kItemThreads, 0, stream>>>(job);
+  const auto binarise = inter ? binarise_groups<true> : binarise_groups<false>;
+  binarise<<<all, kItemThreads, 0, stream>>>(job);
   check_launch("binarise_groups");
 }
 

@@ -23,13 +23,13 @@ struct CabacScratch {
 };
 
 // The positions of the parts do not depend on how many pictures a batch has.
-CabacScratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slices,
+CabacScratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slices, bool inter,
                    std::uint8_t* d_stream) {
   const SliceBitsLayout slice_layout = slice_bits_layout(pictures, mb_width, mb_height, slices);
   const std::size_t stream_bytes = cabac_stream_bytes(pictures, mb_width, mb_height, slices);
   CabacScratch scratch;
   scratch.binarise = carve_binarise(arena, pictures, mb_width, mb_height, slices);
-  scratch.room = pool_room(pictures, mb_width, mb_height, slices, stream_bytes);
+  scratch.room = pool_room(pictures, mb_width, mb_height, slices, stream_bytes, inter);
   scratch.pool.items = arena.take<std::uint16_t>(kWarmUpItems + scratch.room.items);
   scratch.pool.slices = arena.take<std::uint32_t>(most_segments(slice_layout));
   scratch.pool.all_segments = arena.take<std::uint32_t>(1);
@@ -43,9 +43,9 @@ CabacScratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int 
 
 }  // namespace
 
-std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
+std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, bool inter) {
   Arena arena(nullptr);
-  carve(arena, pictures, mb_width, mb_height, slices, nullptr);
+  carve(arena, pictures, mb_width, mb_height, slices, inter, nullptr);
   return arena.bytes();
 }
 
@@ -57,15 +57,16 @@ void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_h
                   const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                   const PoolLayout* layout) {
   Arena arena(memory.scratch);
+  const bool inter = batch.motion != nullptr;
   const CabacScratch scratch =
-      carve(arena, memory.pictures, batch.mb_width, batch.mb_height, batch.slices, memory.stream);
+      carve(arena, memory.pictures, batch.mb_width, batch.mb_height, batch.slices, inter, memory.stream);
   const std::size_t macroblocks =
       static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
   ChunkJob job;
   job.batch = batch;
   job.layout = slice_bits_layout(batch);
   job.pool = scratch.pool;
-  job.pool.layout = layout != nullptr ? *layout : pool_layout(job.layout, macroblocks, scratch.room);
+  job.pool.layout = layout != nullptr ? *layout : pool_layout(job.layout, macroblocks, scratch.room, inter);
   Arena chunks(scratch.chunks);
   job.memory = carve_chunks(chunks, job.pool.layout, macroblocks);
   job.records = scratch.records;

@@ -21,8 +21,8 @@ struct CabacMemory {
   std::uint8_t* stream = nullptr;  // cabac_stream_bytes(): what codes the chunks lies there at first
 };
 
-// The bytes for any batch of up to this many pictures.
-std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices);
+// The bytes for any batch of up to this many pictures. `inter`: the batches have BatchView::motion.
+std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, bool inter = false);
 std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int slices);
 
 // `d_headers` is [picture][slice], without cabac_alignment_one_bit. PackedPicture reports all bits of the

@@ -7,16 +7,17 @@ namespace cu264::entropy {
 
 ChunkMemory carve_chunks(Arena& arena, const PoolLayout& pool, std::size_t macroblocks) {
   const std::size_t segments = pool.segments, chunks = pool.chunks();
+  const int contexts = item_contexts(pool.inter);
   ChunkMemory memory;
-  memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
-  memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
+  memory.runs = arena.take<std::uint16_t>(segments * static_cast<std::size_t>(run_stride(contexts)));
+  memory.sums = arena.take<std::uint16_t>(segments * static_cast<std::size_t>(contexts));
   memory.bins = arena.take<std::uint32_t>(segments * bin_words(pool));
-  memory.states = arena.take<std::uint32_t>(chunks * kContextRows);
+  memory.states = arena.take<std::uint32_t>(chunks * static_cast<std::size_t>(context_rows(pool.inter)));
   memory.pieces = arena.take<std::uint32_t>(chunks * piece_words(pool));
   memory.records = arena.take<ChunkRecord>(chunks);
   memory.pcm = arena.take<PcmRecord>(macroblocks);
   memory.after = arena.take<std::uint8_t>(kStateTableBytes);
-  memory.carried = arena.take<std::uint8_t>(2 * core::kCabacContexts);
+  memory.carried = arena.take<std::uint8_t>(2 * core::kPItemContexts);
   return memory;
 }
 

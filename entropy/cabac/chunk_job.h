@@ -40,12 +40,19 @@
 namespace cu264::entropy {
 
 // The bins of a segment are stored context by context and, within a context, chunk by chunk. That makes this
-// many runs; one more entry holds the end of the last.
-inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
-inline constexpr int kRunStride = kSegmentRuns + 8;
+// many runs; one more entry holds the end of the last. `contexts` is item_contexts().
+CU264_HD constexpr int segment_runs(int contexts) {
+  return contexts * kChunksPerSegment;
+}
+CU264_HD constexpr int run_stride(int contexts) {
+  return segment_runs(contexts) + 8;
+}
 
-// The contexts, including that of terminating bins, four to a row.
-inline constexpr int kContextRows = core::kCabacContexts / 4 + 1;
+// Rows of four contexts, those of terminating and bypass bins included, which the contexts of P slices
+// follow.
+CU264_HD constexpr int context_rows(bool inter) {
+  return (item_contexts(inter) + 3) / 4;
+}
 
 // Entries of core::state_after_run, by state and run.
 inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
@@ -89,7 +96,7 @@ CU264_HD std::uint32_t bin_words(const PoolLayout& pool) {
 
 // Device memory. Segments and chunks are numbered from the first of the round on.
 struct ChunkMemory {
-  std::uint16_t* runs = nullptr;  // [segment][kRunStride]: where runs of bins begin
+  std::uint16_t* runs = nullptr;  // [segment][run_stride]: where runs of bins begin
   std::uint16_t* sums = nullptr;  // [context][segment]: numbers of bins
   std::uint32_t* bins = nullptr;  // [segment][bin_words], the first bin lowest in each word
   std::uint32_t* states =
@@ -174,10 +181,10 @@ struct ChunkJob {
   }
   // The states of a slice's contexts after the previous round, and where this round stores its own.
   CU264_HD_MEMBER const std::uint8_t* carried_in() const {
-    return memory.carried + round % 2 * core::kCabacContexts;
+    return memory.carried + round % 2 * core::kPItemContexts;
   }
   CU264_HD_MEMBER std::uint8_t* carried_out() const {
-    return memory.carried + (round + 1) % 2 * core::kCabacContexts;
+    return memory.carried + (round + 1) % 2 * core::kPItemContexts;
   }
   // A chunk of the round by its number.
   CU264_HD_MEMBER UsedChunk chunk_at(std::uint32_t number) const {

@@ -57,8 +57,9 @@ struct CutPiece {
 };
 
 // Codes a chunk. `known_range`: its range, or 0 to take the range after the preceding items.
-__device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int lane, const UsedChunk& chunk,
-                           std::uint32_t known_range) {
+template <bool kInter>
+__device__ void code_chunk(const ChunkJob& job, ArithmeticShared<kInter>& s_shared, int lane,
+                           const UsedChunk& chunk, std::uint32_t known_range) {
   const PoolLayout& pool = job.pool.layout;
   const std::uint32_t size = pool.chunk_items(),
                       count = (min(job.records[chunk.slice].items - chunk.in_slice * size, size) + 7) & ~7u;
@@ -79,8 +80,9 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   job.memory.records[chunk.in_round] = record;
 }
 
+template <bool kInter>
 __global__ void __launch_bounds__(kCodeThreads) code_chunks(const __grid_constant__ ChunkJob job) {
-  __shared__ ArithmeticShared s_shared;
+  __shared__ ArithmeticShared<kInter> s_shared;
   if (job.round > 0) wait_for_kernels_before();
   const int lane = static_cast<int>(threadIdx.x), lanes_log2 = job.pool.layout.shape.lanes_log2;
   const std::uint32_t warps = ((job.segments() * kChunksPerSegment - 1) >> lanes_log2) + 1;
@@ -111,15 +113,17 @@ __device__ bool is_wrong(const ChunkJob& job, std::uint32_t slice, const SliceCh
 }
 
 // Where a thread block codes chunks again.
+template <bool kInter>
 struct AgainShared {
-  ArithmeticShared coders[kAgainWarps];
+  ArithmeticShared<kInter> coders[kAgainWarps];
   std::uint32_t found[32 * kAgainWarps];
   std::uint32_t counts[kPlaceThreads / 32];  // by warp
 };
 
 // Finds the first chunks of a slice from `begin` on that were coded with a wrong range, as many as can be
 // coded at once. Returns their number, or a larger one if there are more. All threads call this.
-__device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
+template <bool kInter>
+__device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared<kInter>& s, std::uint32_t slice,
                                     const SliceChunks& chunks, std::uint32_t begin) {
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   std::uint32_t found = 0;
@@ -143,7 +147,8 @@ __device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared& s, std::ui
 
 // Codes chunks of a slice again until each has the range after the previous chunk. Every pass puts at least
 // the first wrong one right. All threads call this.
-__device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
+template <bool kInter>
+__device__ void code_again(const ChunkJob& job, AgainShared<kInter>& s, std::uint32_t slice,
                            const SliceChunks& chunks) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const bool codes = thread < 32 * kAgainWarps;
@@ -209,8 +214,10 @@ __device__ void leave_slice_bits(const ChunkJob& job, std::uint32_t slice, const
 }
 
 // The pieces of a slice. All threads call this.
+template <bool kInter>
 __device__ void place_slice(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
-                            AgainShared& s_again, WarpTotals<core::BitRun, kPlaceThreads / 32>& s_totals) {
+                            AgainShared<kInter>& s_again,
+                            WarpTotals<core::BitRun, kPlaceThreads / 32>& s_totals) {
   const std::uint32_t thread = threadIdx.x;
   ChunkRecord* const d_records = job.memory.records + chunks.in_round;
   bool wrong = false;
@@ -244,8 +251,9 @@ __device__ void place_slice(const ChunkJob& job, std::uint32_t slice, const Slic
   }
 }
 
+template <bool kInter>
 __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_constant__ ChunkJob job) {
-  __shared__ AgainShared s_again;
+  __shared__ AgainShared<kInter> s_again;
   __shared__ WarpTotals<core::BitRun, kPlaceThreads / 32> s_totals;
   if (job.round > 0) wait_for_kernels_before();
   const std::uint32_t segments = job.segments();
@@ -261,10 +269,11 @@ __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_const
 
 void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 24;  // of a multiprocessor
-  prefer_shared_memory(code_chunks, cudaSharedmemCarveoutMaxShared);
+  const auto kernel = job.pool.layout.inter ? code_chunks<true> : code_chunks<false>;
+  prefer_shared_memory(kernel, cudaSharedmemCarveoutMaxShared);
   const PoolLayout& pool = job.pool.layout;
   const std::uint32_t warps = ((pool.chunks() - 1) >> pool.shape.lanes_log2) + 1;
-  launch_kernel(job.round > 0, code_chunks,
+  launch_kernel(job.round > 0, kernel,
                 std::min(warps, blocks_in_round(kBlocks, job.round) * multiprocessors()), kCodeThreads, 0,
                 stream, job);
 }
@@ -272,7 +281,7 @@ void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
 void launch_place_pieces(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 4;  // of a multiprocessor
   const auto slices = static_cast<unsigned>(job.layout.slice_count());
-  launch_kernel(job.round > 0, place_pieces,
+  launch_kernel(job.round > 0, job.pool.layout.inter ? place_pieces<true> : place_pieces<false>,
                 std::min(slices, blocks_in_round(kBlocks, job.round) * multiprocessors()), kPlaceThreads, 0,
                 stream, job);
 }

@@ -46,7 +46,7 @@ struct PutSamples {
 };
 
 __global__ void __launch_bounds__(kThreads) code_slices(const __grid_constant__ CodeSlicesJob job) {
-  __shared__ ArithmeticShared s_shared;
+  __shared__ ArithmeticShared<> s_shared;
   const int lane = static_cast<int>(threadIdx.x);
   s_shared.fill_rows(lane);
   __syncwarp();

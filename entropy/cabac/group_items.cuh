@@ -10,6 +10,8 @@
 //   put    In the same way the items are written to shared memory, and from there to the pool, sixteen bytes
 //          at a time.
 // clang-format on
+//
+// Batches without P pictures have a class of their own, so that these cost them nothing.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -35,9 +37,11 @@ namespace cu264::entropy {
 inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 
 // A level takes one decision for its first bin and up to kAbsLevelPrefix - 1 more, four items for its suffix
-// and sign, and two flags for its position. So a macroblock has fewer items than this.
+// and sign, and two flags for its position. There are as many levels as samples. So a macroblock has fewer
+// items than this.
 inline constexpr int kSharedItems = static_cast<int>(kMaxMacroblockItems);
-static_assert(kSharedItems > kMaxHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
+static_assert(kSharedItems > kMaxPHeaderItems + 1 + core::kBlocksPerMacroblock +
+                                 core::MacroblockLayout::kSamples * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
   alignas(16) std::uint16_t items[kSharedItems + 16];  // up to two may be read beyond the items
@@ -56,6 +60,7 @@ struct GroupItemsShared {
   core::MacroblockKind kinds[kGroup];
   int listed, rows_taken;
   std::uint32_t bins;
+  std::uint32_t large_transforms;  // transform_size_8x8_flag by macroblock, where there are P pictures
 };
 
 // Contexts of positions from a row of GroupItemsShared::incs.
@@ -67,6 +72,8 @@ struct ListedContexts {
   __device__ __forceinline__ int last(int k) const { return first_last + (s_incs[k] >> 4); }
 };
 
+// kInter: whether the batch has P pictures.
+template <bool kInter>
 class GroupItems {
  public:
   __device__ GroupItems(const core::BatchView& batch, const Group& group, GroupItemsShared& s)
@@ -156,20 +163,29 @@ class GroupItems {
   __device__ void list() {
     const int warp = thread_ / 32;
     SlotClasses classes{};
+    bool large_transform = false;
     if (lane_ < macroblocks()) {
       const MacroblockRecords records(batch_, group_, group_.first + lane_);
       const core::MacroblockRecord& own = *records.own;
       const Counts counts = load_counts(batch_, static_cast<std::size_t>(records.own - batch_.macroblocks));
-      classes = slot_classes(own, counts);
+      large_transform = kInter ? core::has_large_transform(own) : own.kind == core::MacroblockKind::intra8x8;
+      classes = slot_classes(own, large_transform, counts);
       if (warp == 0) {
+        const core::CabacNeighbours n = neighbours(records);
         s_.flags[lane_] = core::coded_slots(own) & own.nonzero_blocks;
-        s_.left_flags[lane_] = core::cabac_neighbour(records.left).coded_blocks;
-        s_.above_flags[lane_] = core::cabac_neighbour(records.above).coded_blocks;
+        s_.left_flags[lane_] = n.left.coded_blocks;
+        s_.above_flags[lane_] = n.above.coded_blocks;
         s_.kinds[lane_] = own.kind;
       }
     }
+    if (kInter && warp == 0) s_.large_transforms = __ballot_sync(kAllLanes, large_transform);
     const int listed = list_slots<kItemWarps>(classes, warp, lane_, s_.list);
     if (thread_ == 0) s_.listed = listed;
+  }
+
+  __device__ static core::CabacNeighbours neighbours(const MacroblockRecords& records) {
+    if constexpr (kInter) return core::cabac_p_neighbours(*records.own, records.left, records.above);
+    return {core::cabac_neighbour(records.left), core::cabac_neighbour(records.above)};
   }
 
   // Prefetches the levels of listed blocks, which are counted soon. Otherwise a warp would wait for those of
@@ -183,25 +199,35 @@ class GroupItems {
 #endif
   }
 
-  __device__ std::uint16_t* write_own_header(std::uint16_t* s_items) const {
+  struct Header {
+    std::uint32_t items, bins;
+  };
+  __device__ Header write_own_header(std::uint16_t* s_items) const {
     const int mb = group_.first + lane_;
     const MacroblockRecords records(batch_, group_, mb);
-    return write_header(records.own, core::changes_qp(records.before), records.left, records.above, mb,
-                        s_items);
+    const bool qp_changed = core::changes_qp(records.before);
+    if constexpr (kInter) {
+      if (!batch_.params[group_.picture].key) {
+        const PHeader header =
+            write_p_header(records.own, qp_changed, records.left, records.above,
+                           batch_.motion + (records.own - batch_.macroblocks), batch_.mb_width, mb, s_items);
+        return {static_cast<std::uint32_t>(header.end - s_items), header.bins};
+      }
+    }
+    const auto items = static_cast<std::uint32_t>(
+        write_header(records.own, qp_changed, records.left, records.above, mb, s_items) - s_items);
+    return {items, items - (s_.kinds[lane_] == core::MacroblockKind::pcm ? core::kPcmItems : 0)};
   }
 
   // The items are written to memory that is not in use yet, because counting them would take other
   // instructions, which are not in the cache.
   __device__ void count_headers() {
-    static_assert(kGroup * kMaxHeaderItems <= kSharedItems);
-    std::uint32_t items = 0, bins = 0;
-    if (lane_ < macroblocks()) {
-      std::uint16_t* const s_items = s_.items + lane_ * kMaxHeaderItems;
-      items = static_cast<std::uint32_t>(write_own_header(s_items) - s_items);
-      bins = items - (s_.kinds[lane_] == core::MacroblockKind::pcm ? core::kPcmItems : 0);
-    }
-    s_.header_items[lane_] = static_cast<std::uint16_t>(items);
-    bins = warp_sum(bins);
+    constexpr int kMaxItems = kInter ? kMaxPHeaderItems : kMaxHeaderItems;
+    static_assert(kGroup * kMaxItems <= kSharedItems);
+    Header header{};
+    if (lane_ < macroblocks()) header = write_own_header(s_.items + lane_ * kMaxItems);
+    s_.header_items[lane_] = static_cast<std::uint16_t>(header.items);
+    const std::uint32_t bins = warp_sum(header.bins);
     if (lane_ == 0) atomicAdd(&s_.bins, bins + static_cast<std::uint32_t>(macroblocks()));
   }
 
@@ -209,7 +235,9 @@ class GroupItems {
     return d_levels_ + m * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
   }
   __device__ bool is_large(int m, int slot) const {
-    return s_.kinds[m] == core::MacroblockKind::intra8x8 && slot < core::kSlotChromaDc;
+    const bool large =
+        kInter ? (s_.large_transforms >> m & 1) != 0 : s_.kinds[m] == core::MacroblockKind::intra8x8;
+    return large && slot < core::kSlotChromaDc;
   }
 
   static __device__ int part_of(int slot) {

@@ -1,4 +1,5 @@
-// The items before the residual of a macroblock, which one lane writes.
+// The items before the residual of a macroblock, which one lane writes. In P slices mb_skip_flag is the
+// first.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 
 #include "core/cabac_item.h"
 #include "core/cabac_macroblock.h"
+#include "core/cabac_p_macroblock.h"
 #include "core/device_batch.h"
 #include "entropy/cavlc/group_bits.h"
 
@@ -14,6 +16,11 @@ namespace cu264::entropy {
 // The most items before the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
 // intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
 inline constexpr int kMaxHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
+
+// In P slices: mb_skip_flag, mb_type, sub_mb_type, eight components of mvd_l0 of 9 decisions, 26 bins of the
+// suffix and a sign, coded_block_pattern, transform_size_8x8_flag and mb_qp_delta. I macroblocks have fewer.
+inline constexpr int kMaxPHeaderItems = 1 + 3 + 4 + 8 * (core::kMvdPrefix + 4 + 1) + 6 + 1 + 53;
+static_assert(kMaxPHeaderItems > kMaxHeaderItems + 2);
 
 // A macroblock's record and its neighbours, which are null where they are not available in the slice.
 struct MacroblockRecords {
@@ -38,6 +45,48 @@ __device__ __noinline__ std::uint16_t* write_header(const core::MacroblockRecord
   core::put_cabac_header(writer, *own, left, above, n, qp_changed);
   if (own->kind == core::MacroblockKind::pcm) writer.pcm(static_cast<std::uint32_t>(mb));
   return writer.next;
+}
+
+// Writes items of P slices and counts their bins.
+struct PItemWriter {
+  core::CabacItemWriter writer;
+  std::uint32_t bins = 0;
+
+  __device__ void decision(int context, int bin) {
+    writer.decision(core::p_item_context(context), bin);
+    ++bins;
+  }
+  __device__ void bypass(std::uint32_t value, int count) {
+    writer.bypass(value, count);
+    bins += static_cast<std::uint32_t>(count);
+  }
+  __device__ void terminate(int bin) {
+    writer.terminate(bin);
+    ++bins;
+  }
+};
+
+struct PHeader {
+  std::uint16_t* end;
+  std::uint32_t bins;
+};
+
+// The same in a P slice. `motion` is the macroblock's own record in an array like that of the records.
+__device__ __noinline__ PHeader write_p_header(const core::MacroblockRecord* own, bool qp_changed,
+                                               const core::MacroblockRecord* left,
+                                               const core::MacroblockRecord* above,
+                                               const core::MotionRecord* motion, int mb_width, int mb,
+                                               std::uint16_t* s_items) {
+  PItemWriter sink{{s_items}};
+  core::put_cabac_skip_flag(sink, *own, left, above);
+  if (own->kind != core::MacroblockKind::p_skip) {
+    const core::PNeighbours around{left, above, left != nullptr ? motion - 1 : nullptr,
+                                   above != nullptr ? motion - mb_width : nullptr};
+    core::put_cabac_p_header(sink, *own, *motion, around, core::cabac_p_neighbours(*own, left, above),
+                             qp_changed);
+    if (own->kind == core::MacroblockKind::pcm) sink.writer.pcm(static_cast<std::uint32_t>(mb));
+  }
+  return {sink.writer.next, sink.bins};
 }
 
 }  // namespace cu264::entropy

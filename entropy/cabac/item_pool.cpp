@@ -29,9 +29,11 @@ std::size_t segment_items(const ChunkShape& shape) {
   return std::size_t{kChunksPerSegment} << shape.items_log2;
 }
 
-std::size_t bytes_of_chunks(const ChunkShape& shape, std::size_t segments, std::size_t macroblocks) {
+std::size_t bytes_of_chunks(const ChunkShape& shape, std::size_t segments, std::size_t macroblocks,
+                            bool inter) {
   PoolLayout layout;
   layout.shape = shape;
+  layout.inter = inter;
   layout.segments = static_cast<std::uint32_t>(segments);
   Arena arena(nullptr);
   carve_chunks(arena, layout, macroblocks);
@@ -39,19 +41,21 @@ std::size_t bytes_of_chunks(const ChunkShape& shape, std::size_t segments, std::
 }
 
 // The segments for which there is room.
-std::size_t segments_in(const PoolRoom& room, const ChunkShape& shape, std::size_t macroblocks) {
+std::size_t segments_in(const PoolRoom& room, const ChunkShape& shape, std::size_t macroblocks, bool inter) {
   constexpr std::size_t kSample = 4096;
-  const std::size_t fixed = bytes_of_chunks(shape, 0, macroblocks) + 16 * Arena::kAlignment,
-                    each = (bytes_of_chunks(shape, kSample, 0) + kSample - 1) / kSample;
+  const std::size_t fixed = bytes_of_chunks(shape, 0, macroblocks, inter) + 16 * Arena::kAlignment,
+                    each = (bytes_of_chunks(shape, kSample, 0, inter) + kSample - 1) / kSample;
   const std::size_t by_bytes = room.chunk_bytes > fixed ? (room.chunk_bytes - fixed) / each : 0;
   return std::min(room.items / segment_items(shape), by_bytes);
 }
 
 }  // namespace
 
-PoolLayout pool_layout(const SliceBitsLayout& slice_layout, ChunkShape shape, std::uint32_t segments) {
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, ChunkShape shape, std::uint32_t segments,
+                       bool inter) {
   PoolLayout layout;
   layout.shape = shape;
+  layout.inter = inter;
   const auto slices = static_cast<std::uint32_t>(slice_layout.slice_count());
   layout.most_segments =
       slices *
@@ -64,7 +68,8 @@ std::uint32_t most_segments(const SliceBitsLayout& slice_layout) {
   return pool_layout(slice_layout, {kMinChunks, 0}, 1).most_segments;
 }
 
-PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes) {
+PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes,
+                   bool inter) {
   const std::size_t picture = static_cast<std::size_t>(mb_width) * static_cast<std::size_t>(mb_height),
                     all = static_cast<std::size_t>(pictures) * picture,
                     slice_count = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(slices);
@@ -75,17 +80,19 @@ PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::s
   PoolRoom room{segments * segment_items(shape), stream_bytes};
   if (all <= kMaxSmallBatch) {
     room.chunk_bytes =
-        std::max(stream_bytes, bytes_of_chunks(shape, segments + 1, all) + 16 * Arena::kAlignment);
+        std::max(stream_bytes, bytes_of_chunks(shape, segments + 1, all, inter) + 16 * Arena::kAlignment);
   }
   return room;
 }
 
-PoolLayout pool_layout(const SliceBitsLayout& slice_layout, std::size_t macroblocks, const PoolRoom& room) {
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, std::size_t macroblocks, const PoolRoom& room,
+                       bool inter) {
   ChunkShape shape = suitable_shape(macroblocks);
+  const auto segments = [&] { return segments_in(room, shape, macroblocks, inter); };
   while (shape.items_log2 < kMaxChunks &&
-         segments_in(room, shape, macroblocks) * segment_items(shape) < macroblocks * kMinMacroblockItems)
+         segments() * segment_items(shape) < macroblocks * kMinMacroblockItems)
     ++shape.items_log2;
-  return pool_layout(slice_layout, shape, static_cast<std::uint32_t>(segments_in(room, shape, macroblocks)));
+  return pool_layout(slice_layout, shape, static_cast<std::uint32_t>(segments()), inter);
 }
 
 }  // namespace cu264::entropy

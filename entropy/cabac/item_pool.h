@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/cabac_item.h"
 #include "core/hd.h"
 #include "entropy/cabac/slice_bits_layout.h"
 
@@ -39,8 +40,14 @@ struct ChunkShape {
   int lanes_log2 = 0;  // chunks of a warp, 0 to 5
 };
 
+// The numbers of contexts that items have. `inter`: some slices may be P slices.
+CU264_HD constexpr int item_contexts(bool inter) {
+  return inter ? core::kPItemContexts : core::kCabacContexts;
+}
+
 struct PoolLayout {
   ChunkShape shape;
+  bool inter = false;               // see item_contexts
   std::uint32_t segments = 0;       // that the pool holds
   std::uint32_t most_segments = 0;  // that a batch can have
 
@@ -59,7 +66,8 @@ struct PoolLayout {
 };
 
 // Returns a layout of the caller's choice, for benchmarks and tests.
-PoolLayout pool_layout(const SliceBitsLayout& slice_layout, ChunkShape shape, std::uint32_t segments);
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, ChunkShape shape, std::uint32_t segments,
+                       bool inter = false);
 
 // The most segments that a batch can have, whatever the shape of its chunks.
 std::uint32_t most_segments(const SliceBitsLayout& slice_layout);
@@ -72,10 +80,12 @@ struct PoolRoom {
 
 // Returns the room for batches of up to this many pictures. The memory that codes the chunks may reuse the
 // `stream_bytes` of the stream; more is needed only where there are few pictures.
-PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes);
+PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes,
+                   bool inter = false);
 
 // Returns the layout for a batch: the fewer pictures, the more items each may have in a round.
-PoolLayout pool_layout(const SliceBitsLayout& slice_layout, std::size_t macroblocks, const PoolRoom& room);
+PoolLayout pool_layout(const SliceBitsLayout& slice_layout, std::size_t macroblocks, const PoolRoom& room,
+                       bool inter = false);
 
 struct ItemPool {
   PoolLayout layout;

@@ -34,9 +34,11 @@ struct SlotClasses {
   std::uint32_t slots[kCount];
 };
 
-__device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord& mb, const Counts& counts) {
+// `large_transform` is transform_size_8x8_flag.
+__device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord& mb, bool large_transform,
+                                                    const Counts& counts) {
   std::uint32_t coded = core::coded_slots(mb), large = 0;
-  if (mb.kind == core::MacroblockKind::intra8x8) {
+  if (large_transform) {
     large = coded & kLumaSlots;
     coded &= ~kLumaSlots;
   }

@@ -14,15 +14,18 @@ namespace cu264::entropy {
 namespace {
 
 constexpr int kThreads = 32 * kChunksPerSegment;
-constexpr std::uint32_t kContexts = core::kCabacContexts;
 
 // Places of a chunk's bins by context, of all chunks of the segment. Items that are not decisions count as a
-// context of their own, whose bins are not stored.
+// context of their own, whose bins are not stored. Among the contexts of P slices is that of terminating
+// bins, of which there is one in each macroblock: they are sorted like decisions, and walk_states leaves them
+// out.
+template <int kContexts>
 using Places = std::uint32_t[kChunksPerSegment][kContexts + 1];
 
 // Items of the other kinds have larger contexts than decisions.
+template <int kContexts>
 __device__ __forceinline__ std::uint32_t context_of(std::uint32_t item) {
-  return min(static_cast<std::uint32_t>(core::item_context(item)), kContexts);
+  return min(static_cast<std::uint32_t>(core::item_context(item)), std::uint32_t{kContexts});
 }
 
 // The items of a chunk without the last kWarmUpItems, and those of the chunk before.
@@ -39,6 +42,7 @@ __device__ ItemSpan sorted_items(const ChunkJob& job, const UsedChunk& chunk) {
   return {job.items_of(chunk.in_round) - warm_up, min(size - kWarmUpItems, rest) + warm_up};
 }
 
+template <int kContexts>
 __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int lane) {
   const auto* const d_quads = reinterpret_cast<const uint4*>(span.d_items);
   const auto count = [s_counts](std::uint32_t item) {
@@ -64,12 +68,14 @@ __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int la
 
 // Turns counts into places and stores where runs begin, and the sums of contexts, which lie `sum_stride`
 // apart. Returns the total number of bins. All threads call this.
-__device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, std::uint16_t* d_sums,
-                                     std::uint32_t sum_stride) {
+template <int kContexts>
+__device__ std::uint32_t find_places(Places<kContexts>& s_places, std::uint16_t* d_runs,
+                                     std::uint16_t* d_sums, std::uint32_t sum_stride) {
   __shared__ WarpTotals<std::uint32_t, kChunksPerSegment> s_totals;
   constexpr std::uint32_t kContextsPerThread = 2;
+  static_assert(kThreads * kContextsPerThread >= kContexts);
   const std::uint32_t first = kContextsPerThread * threadIdx.x;
-  const std::uint32_t end = min(first + kContextsPerThread, kContexts);
+  const std::uint32_t end = min(first + kContextsPerThread, std::uint32_t{kContexts});
   std::uint32_t own = 0, all = 0;
   for (std::uint32_t context = first; context < end; ++context) {
     for (int chunk = 0; chunk < kChunksPerSegment; ++chunk) own += s_places[chunk][context];
@@ -88,12 +94,13 @@ __device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, st
     reinterpret_cast<uint4*>(d_runs)[context] = {begins[0] | begins[1] << 16, begins[2] | begins[3] << 16,
                                                  begins[4] | begins[5] << 16, begins[6] | begins[7] << 16};
   }
-  if (threadIdx.x == 0) d_runs[kSegmentRuns] = static_cast<std::uint16_t>(all);
+  if (threadIdx.x == 0) d_runs[segment_runs(kContexts)] = static_cast<std::uint16_t>(all);
   return all;
 }
 
 // `s_next`: by context, where its next bin goes. `s_peers`: zeros, for the lanes that have a context. Items
 // are loaded while the previous ones are stored.
+template <int kContexts>
 __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint32_t* s_peers,
                          std::uint8_t* s_bins, int lane) {
   constexpr std::uint32_t kAtOnce = 8;  // loads of a lane that overlap
@@ -106,7 +113,7 @@ __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint3
     }
   };
   const auto put = [&](std::uint32_t item) {
-    const std::uint32_t context = context_of(item);
+    const std::uint32_t context = context_of<kContexts>(item);
     // With __match_any_sync, which gives the same answer, sorting takes half as long again.
     atomicOr(&s_peers[context], 1u << lane);
     __syncwarp();
@@ -151,8 +158,9 @@ __device__ void make_state_table(std::uint8_t* d_after) {
 }
 
 // Sorts a segment of the round. All threads call this.
-__device__ void sort_segment(const ChunkJob& job, Places& s_places, Places& s_peers, std::uint8_t* s_bins,
-                             std::uint32_t segment) {
+template <int kContexts>
+__device__ void sort_segment(const ChunkJob& job, Places<kContexts>& s_places, Places<kContexts>& s_peers,
+                             std::uint8_t* s_bins, std::uint32_t segment) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   std::uint32_t* const s_own = s_places[warp];
   for (std::uint32_t i = static_cast<std::uint32_t>(lane); i <= kContexts; i += 32)
@@ -160,26 +168,27 @@ __device__ void sort_segment(const ChunkJob& job, Places& s_places, Places& s_pe
   __syncwarp();
   const ItemSpan span =
       sorted_items(job, job.chunk_at(segment * kChunksPerSegment + static_cast<std::uint32_t>(warp)));
-  count_bins(span, s_own, lane);
+  count_bins<kContexts>(span, s_own, lane);
   __syncthreads();
-  const std::uint32_t count =
-      find_places(s_places, job.memory.runs + static_cast<std::size_t>(segment) * kRunStride,
-                  job.memory.sums + segment, job.pool.layout.segments);
+  const std::uint32_t count = find_places<kContexts>(
+      s_places, job.memory.runs + static_cast<std::size_t>(segment) * run_stride(kContexts),
+      job.memory.sums + segment, job.pool.layout.segments);
   __syncthreads();
-  put_bins(span, s_own, s_peers[warp], s_bins, lane);
+  put_bins<kContexts>(span, s_own, s_peers[warp], s_bins, lane);
   __syncthreads();
   store_bins(s_bins, count, job.memory.bins + static_cast<std::size_t>(segment) * bin_words(job.pool.layout));
   __syncthreads();
 }
 
+template <int kContexts>
 __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ ChunkJob job) {
   extern __shared__ std::uint8_t s_bins[];
-  __shared__ Places s_places, s_peers;
+  __shared__ Places<kContexts> s_places, s_peers;
   if (job.round > 0) wait_for_kernels_before();
   if (job.round == 0 && blockIdx.x == 0) make_state_table(job.memory.after);
   const std::uint32_t segments = job.segments();
   for (std::uint32_t segment = blockIdx.x; segment < segments; segment += gridDim.x)
-    sort_segment(job, s_places, s_peers, s_bins, segment);
+    sort_segment<kContexts>(job, s_places, s_peers, s_bins, segment);
 }
 
 }  // namespace
@@ -187,10 +196,12 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 4;  // of a multiprocessor
   const std::uint32_t bytes = job.pool.layout.segment_items();
-  allow_shared_memory(sort_bins);
+  const auto kernel =
+      job.pool.layout.inter ? sort_bins<item_contexts(true)> : sort_bins<item_contexts(false)>;
+  allow_shared_memory(kernel);
   const unsigned blocks =
       std::min(job.pool.layout.segments, blocks_in_round(kBlocks, job.round) * multiprocessors());
-  launch_kernel(job.round > 0, sort_bins, blocks, kThreads, bytes, stream, job);
+  launch_kernel(job.round > 0, kernel, blocks, kThreads, bytes, stream, job);
 }
 
 }  // namespace cu264::entropy

@@ -16,7 +16,9 @@ namespace {
 // A thread block takes this many contexts, one in each warp. Contexts differ widely in their number of bins,
 // and finished warps give up their room only when the whole block has finished.
 constexpr int kBlockContexts = 4, kThreads = 32 * kBlockContexts;
-constexpr std::uint32_t kContextGroups = (core::kCabacContexts + kBlockContexts - 1) / kBlockContexts;
+CU264_HD constexpr std::uint32_t context_groups(bool inter) {
+  return static_cast<std::uint32_t>((item_contexts(inter) + kBlockContexts - 1) / kBlockContexts);
+}
 
 // By state and run of bins (core::state_after_run).
 using StateTable = std::uint8_t[core::kCabacStates][core::kBinRuns];
@@ -53,6 +55,7 @@ __device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint
 }
 
 // The bins of a context in a slice.
+template <int kRunStride>
 struct History {
   const StateTable& s_after;
   const std::uint16_t* d_sums;  // of the context, by segment
@@ -128,7 +131,27 @@ __device__ __forceinline__ int replay_chunks(const StateTable& s_after, const st
   }
 }
 
+// The state of a context at the beginning of a slice.
+template <bool kInter>
+__device__ int first_state_of(const core::PictureParams& params, int context) {
+  if constexpr (kInter) {
+    if (!params.key)
+      return core::p_initial_state(core::context_of_p_item(context), params.qp, params.cabac_init_idc);
+    if (context >= core::kCabacContexts) return 0;  // no I slice uses it
+  }
+  return core::initial_state(context, params.qp);
+}
+
+// Whether states of a context are found here: not those that terminating and bypass bins have.
+template <bool kInter>
+__device__ bool has_states(std::uint32_t context) {
+  if (!kInter) return context < core::kCabacContexts;
+  return context < core::kPItemContexts &&
+         (context < core::kCabacContexts || context >= core::kCabacContexts + core::kItemOnlyContexts);
+}
+
 // Walks through a context of a segment of the round.
+template <bool kInter>
 __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32_t context,
                      std::uint32_t segment) {
   const PoolLayout& pool = job.pool.layout;
@@ -138,9 +161,10 @@ __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32
   const int picture = static_cast<int>(slice) / job.batch.slices;
   const int first_state = in_slice > segment
                               ? job.carried_in()[context]
-                              : core::initial_state(static_cast<int>(context), job.batch.params[picture].qp);
+                              : first_state_of<kInter>(job.batch.params[picture], static_cast<int>(context));
   const std::size_t first = begin;
-  const History history{
+  constexpr int kRunStride = run_stride(item_contexts(kInter));
+  const History<kRunStride> history{
       s_after, job.memory.sums + static_cast<std::size_t>(context) * pool.segments + first,
       job.memory.runs + first * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
       job.memory.bins + first * bin_words(pool), bin_words(pool)};
@@ -161,8 +185,10 @@ __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32
   if (goes_on) job.carried_out()[context] = static_cast<std::uint8_t>(last_state);
 }
 
+template <bool kInter>
 __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
   __shared__ __align__(16) StateTable s_after;
+  constexpr std::uint32_t kContextGroups = context_groups(kInter);
   if (job.round > 0) wait_for_kernels_before();
   const std::uint32_t segments = job.segments(), parts = (segments + 31) / 32 * kContextGroups;
   if (blockIdx.x >= parts) return;
@@ -172,7 +198,7 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
   for (std::uint32_t part = blockIdx.x; part < parts; part += gridDim.x) {
     const std::uint32_t segment = 32 * (part / kContextGroups) + lane,
                         context = kBlockContexts * (part % kContextGroups) + warp;
-    if (context < core::kCabacContexts && segment < segments) walk(job, s_after, context, segment);
+    if (has_states<kInter>(context) && segment < segments) walk<kInter>(job, s_after, context, segment);
   }
 }
 
@@ -180,8 +206,9 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
 
 void launch_walk_states(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 16;  // of a multiprocessor
-  const std::uint32_t parts = (job.pool.layout.segments + 31) / 32 * kContextGroups;
-  launch_kernel(job.round > 0, walk_states,
+  const bool inter = job.pool.layout.inter;
+  const std::uint32_t parts = (job.pool.layout.segments + 31) / 32 * context_groups(inter);
+  launch_kernel(job.round > 0, inter ? walk_states<true> : walk_states<false>,
                 std::min(parts, blocks_in_round(kBlocks, job.round) * multiprocessors()), kThreads, 0, stream,
                 job);
 }

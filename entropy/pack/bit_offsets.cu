@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_consta
   if (threadIdx.x == 0) {
     SliceRecord known;
     known.header = job.header(picture, slice);
-    known.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
+    set_prefix(known, job.batch, picture, slice);
     known.bits = bits;
     known.header_bits = s_sums.header_bits;
     for (int kind = 0; kind < core::kMacroblockKinds; ++kind) known.mbs[kind] = s_sums.mbs[kind];

@@ -41,6 +41,8 @@ __device__ inline void report_picture(const PackJob& job, int picture) {
   packed.intra8x8_mbs = mbs_of(core::MacroblockKind::intra8x8);
   packed.intra16x16_mbs = mbs_of(core::MacroblockKind::intra16x16);
   packed.pcm_mbs = mbs_of(core::MacroblockKind::pcm);
+  packed.inter_mbs = static_cast<std::uint32_t>(job.batch.macroblocks_per_picture()) - packed.intra4x4_mbs -
+                     packed.intra8x8_mbs - packed.intra16x16_mbs - packed.pcm_mbs;
   packed.failure = broken != 0 ? 2 : end > job.capacity ? 1 : 0;
   job.pictures[picture] = packed;
   if (packed.failure == 0) return;

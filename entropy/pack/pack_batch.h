@@ -26,9 +26,10 @@ struct PackedPicture {
   std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
+  std::uint32_t inter_mbs = 0;  // P_Skip included
   // If not zero, nothing was written: the stream's capacity is too small (1), or a macroblock exceeds the
   // limit of 3200 bits (2).
-  std::uint64_t failure = 0;  // as wide as the rest, so that all bytes of the record are written
+  std::uint32_t failure = 0;
 };
 
 // Device memory of launch_code_and_pack. A launch owns all of it until it ends.

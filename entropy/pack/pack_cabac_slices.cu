@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kThreads) find_cabac_offsets(const __grid_cons
   if (threadIdx.x == 0) {
     SliceRecord record;
     record.header = job.header(index);
-    record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
+    set_prefix(record, job.pack.batch, picture, slice);
     record.bits = static_cast<std::uint64_t>(record.header.length) + coded.bits - 1;
     record.escapes = s_escapes;
     for (int kind = 0; kind < core::kMacroblockKinds; ++kind) record.mbs[kind] = coded.mbs[kind];
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kWriteThreads)
   std::uint8_t* d_out =
       job.pack.stream + slice.offset + slice.prefix_bytes + static_cast<std::size_t>(piece.first_byte());
   if (slice.escapes != 0) d_out += escapes_before(d_escapes, piece_index, lane);
-  if (piece_index == 0 && lane == 0) write_prefix(d_out, static_cast<int>(slice.prefix_bytes));
+  if (piece_index == 0 && lane == 0) write_prefix(d_out, slice);
   const std::uint32_t escapes = slice.escapes != 0 ? d_escapes[piece_index] : 0;
   if (escapes != 0) {
     write_escaped(piece, d_out, lane);

@@ -26,6 +26,7 @@ struct SliceRecord {
   std::uint32_t broken = 0;                        // a macroblock had too many bits
   std::uint32_t lost = 0;                          // the whole picture is: PackedPicture::failure
   std::uint32_t prefix_bytes = 0;                  // start code and NAL unit header
+  std::uint32_t nal_unit_header = 0;               // its byte
   std::uint32_t zero_words = 0;                    // cabac_zero_word after the RBSP
 
   // rbsp_trailing_bits begins with a one (H.264 7.3.2.11).
@@ -34,6 +35,18 @@ struct SliceRecord {
     return prefix_bytes + rbsp_bytes() + escapes + zero_words * std::uint64_t{core::kCabacZeroWordBytes};
   }
 };
+
+// Whether a picture consists of P slices.
+__device__ inline bool is_p_picture(const core::BatchView& batch, int picture) {
+  return batch.motion != nullptr && !batch.params[picture].key;
+}
+
+// Sets what comes before the payload of a picture's slice.
+__device__ inline void set_prefix(SliceRecord& record, const core::BatchView& batch, int picture, int slice) {
+  constexpr std::uint32_t kNalRefIdc = 3 << 5, kIdrSlice = 5, kOtherSlice = 1;  // nal_unit_type, table 7-1
+  record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
+  record.nal_unit_header = kNalRefIdc | (is_p_picture(batch, picture) ? kOtherSlice : kIdrSlice);
+}
 
 // The place of a group's bits in memory and their position in the slice; see GroupRecord.
 struct alignas(16) GroupOffset {

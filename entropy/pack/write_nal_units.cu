@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__
   if (__any_sync(kAllLanes, written && slice.escapes != 0)) {
     out += escapes_before(job.scratch.escapes + first, static_cast<int>(own.group().index), escapes, lane);
   }
-  if (written && own.is_first()) write_prefix(job.stream + out, static_cast<int>(slice.prefix_bytes));
+  if (written && own.is_first()) write_prefix(job.stream + out, slice);
   const Pairs pairs = pairs_of(job, own, out);
   const unsigned escaped = __ballot_sync(kAllLanes, written && escapes != 0);
   const unsigned plain = __ballot_sync(kAllLanes, written) & ~escaped;

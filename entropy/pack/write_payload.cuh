@@ -8,10 +8,9 @@
 #include "common/cuda/warp.cuh"
 #include "core/nal.h"
 #include "entropy/pack/escapes.cuh"
+#include "entropy/pack/pack_stages.cuh"
 
 namespace cu264::entropy {
-
-inline constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
 // Writes bytes i to i + 3, as far as they exist.
 template <class Payload>
@@ -47,12 +46,12 @@ __device__ void write_escaped(const Payload& payload, std::uint8_t* d_out, int l
   }
 }
 
-// Writes the start code and the header before the payload.
-__device__ inline void write_prefix(std::uint8_t* d_payload, int bytes) {
-  d_payload[-1] = kIdrSliceHeader;
+// Writes the start code and the header before the payload of a slice.
+__device__ inline void write_prefix(std::uint8_t* d_payload, const SliceRecord& slice) {
+  d_payload[-1] = static_cast<std::uint8_t>(slice.nal_unit_header);
   d_payload[-2] = 1;
 #pragma unroll 1
-  for (int i = 3; i <= bytes; ++i) d_payload[-i] = 0;
+  for (int i = 3; i <= static_cast<int>(slice.prefix_bytes); ++i) d_payload[-i] = 0;
 }
 
 }  // namespace cu264::entropy

@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "common/bitstream/nal_unit.h"
-#include "core/cabac_encoder.h"
 #include "core/cabac_item.h"
 #include "core/cabac_macroblock.h"
 #include "core/mb_syntax.h"
-#include "core/nal.h"
 #include "core/quant.h"
 #include "core/slice_header.h"
-#include "encoder/headers.h"
-#include "entropy/cabac/cabac_slice_coder.h"
 #include "entropy/cabac/slice_bits_layout.h"
 #include "tests/parity/cabac_runner.h"
 #include "tests/parity/coded_pictures.h"
@@ -49,26 +44,9 @@ struct Batch {
 
 // The access unit of the batch's picture number `index`.
 ExpectedPicture expected(Batch& batch, std::size_t index) {
-  ExpectedPicture result;
-  const core::CodedPictureView view = batch.pictures[index].coded.view();
-  std::vector<std::uint8_t> rbsp(
-      entropy::max_cabac_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())));
-  std::uint64_t nal_bytes = 0;
-  for (int slice = 0; slice < view.slices; ++slice) {
-    const SliceHeaderBits& header =
-        batch.headers[index * static_cast<std::size_t>(view.slices) + static_cast<std::size_t>(slice)];
-    const std::size_t size = entropy::code_cabac_slice(view, slice, header, batch.params[index].qp,
-                                                       rbsp.data(), rbsp.size(), result.stats);
-    const std::size_t before = result.bytes.size(), prefix = slice == 0 ? 4 : 3;
-    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, bitstream::kNalSliceIdr, {rbsp.data(), size},
-                          slice == 0);
-    nal_bytes += result.bytes.size() - before - prefix;
-  }
-  result.zero_words = core::cabac_zero_words(result.stats.bins, nal_bytes, view.macroblock_count());
-  for (std::uint64_t i = 0; i < result.zero_words; ++i) {
-    result.bytes.insert(result.bytes.end(), {0, 0, core::kEmulationPreventionByte});
-  }
-  return result;
+  return cabac_picture(batch.pictures[index],
+                       batch.headers.data() + index * static_cast<std::size_t>(batch.shape.slices),
+                       batch.params[index]);
 }
 
 class CabacParity : public DeviceTest {

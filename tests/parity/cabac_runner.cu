@@ -18,15 +18,16 @@ std::vector<entropy::PoolLayout> small_pools(const core::BatchView& batch) {
   const entropy::SliceBitsLayout slice_layout = entropy::slice_bits_layout(batch);
   const auto macroblocks =
       static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
+  const bool inter = batch.motion != nullptr;
   const entropy::PoolRoom room = entropy::pool_room(
       batch.pictures, batch.mb_width, batch.mb_height, batch.slices,
-      entropy::cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices));
+      entropy::cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices), inter);
   std::vector<entropy::PoolLayout> layouts;
   for (const auto& [shape, segments] :
        {std::pair{entropy::ChunkShape{10, 5}, 1u}, {{10, 2}, 3u}, {{11, 3}, 2u}, {{12, 5}, 1u}}) {
     const std::uint32_t all = entropy::pool_layout(slice_layout, shape, 1).most_segments;
     const entropy::PoolLayout layout =
-        entropy::pool_layout(slice_layout, shape, std::max(segments, all / kMaxRounds));
+        entropy::pool_layout(slice_layout, shape, std::max(segments, all / kMaxRounds), inter);
     Arena chunks(nullptr);
     entropy::carve_chunks(chunks, layout, macroblocks);
     if (layout.items() <= entropy::kWarmUpItems + room.items && chunks.bytes() <= room.chunk_bytes)
@@ -52,8 +53,9 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
       entropy::cabac_stream_bytes(capacities[1], batch.mb_width, batch.mb_height, batch.slices);
   std::size_t scratch_bytes = 0;
   for (const int capacity : capacities) {
-    scratch_bytes = std::max(
-        scratch_bytes, entropy::cabac_scratch_bytes(capacity, batch.mb_width, batch.mb_height, batch.slices));
+    scratch_bytes =
+        std::max(scratch_bytes, entropy::cabac_scratch_bytes(capacity, batch.mb_width, batch.mb_height,
+                                                             batch.slices, batch.motion != nullptr));
   }
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_stream(stream_bytes);
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());

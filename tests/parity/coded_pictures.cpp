@@ -56,24 +56,6 @@ TestPicture source_picture(const Shape& shape, Content content, std::mt19937& ra
   return picture;
 }
 
-void invent_levels(MacroblockRecord& mb, std::int16_t* levels, std::uint8_t* total_coeff, int density,
-                   int largest, std::mt19937& random) {
-  int left =
-      largest > 2 ? 70 : 200;  // so few levels keep a macroblock within 3200 bits whatever their values
-  for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-    if (!core::slot_is_coded(mb, slot)) continue;
-    for (int k = 0; k < core::slot_max_num_coeff(mb, slot) && left > 0; ++k) {
-      if (uniform(random, 0, 255) >= density) continue;
-      const int magnitude = uniform(random, 0, 3) == 0 ? uniform(random, 1, largest) : 1;
-      levels[slot * core::kLevelsPerBlock + k] =
-          static_cast<std::int16_t>(uniform(random, 0, 1) == 0 ? magnitude : -magnitude);
-      ++total_coeff[slot];
-      --left;
-    }
-    mb.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff[slot] != 0) << slot;
-  }
-}
-
 // An 8x8 block that coded_block_pattern has must have levels, because CABAC has no coded_block_flag for it.
 void leave_out_empty_blocks(MacroblockRecord& mb) {
   for (int block = 0; block < 4; ++block) {
@@ -130,9 +112,27 @@ TestPicture invented_picture(const Shape& shape, int density, int largest, std::
     }
     invent_levels(mb, coded.levels.data() + i * core::kLevelsPerMacroblock,
                   coded.total_coeff.data() + i * core::kTotalCoeffStride, density, largest, random);
-    if (mb.kind == MacroblockKind::intra8x8) leave_out_empty_blocks(mb);
   }
   return picture;
+}
+
+void invent_levels(MacroblockRecord& mb, std::int16_t* levels, std::uint8_t* total_coeff, int density,
+                   int largest, std::mt19937& random) {
+  int left =
+      largest > 2 ? 70 : 200;  // so few levels keep a macroblock within 3200 bits whatever their values
+  for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+    if (!core::slot_is_coded(mb, slot)) continue;
+    for (int k = 0; k < core::slot_max_num_coeff(mb, slot) && left > 0; ++k) {
+      if (uniform(random, 0, 255) >= density) continue;
+      const int magnitude = uniform(random, 0, 3) == 0 ? uniform(random, 1, largest) : 1;
+      levels[slot * core::kLevelsPerBlock + k] =
+          static_cast<std::int16_t>(uniform(random, 0, 1) == 0 ? magnitude : -magnitude);
+      ++total_coeff[slot];
+      --left;
+    }
+    mb.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff[slot] != 0) << slot;
+  }
+  if (core::has_large_transform(mb)) leave_out_empty_blocks(mb);
 }
 
 void sprinkle_pcm(TestPicture& picture, int one_in, std::mt19937& random) {

@@ -1,4 +1,5 @@
 // Coded pictures on which entropy coders are compared: real ones from the CPU backend, and invented ones.
+// Those of P slices are in p_pictures.h.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,10 @@ TestPicture coded_picture(const Shape& shape, Content content, int qp, std::mt19
 // A picture whose levels, modes and kinds are drawn at random: `density` of 256 levels are not zero, and none
 // is larger than `largest`. No macroblock has more than 3200 bits.
 TestPicture invented_picture(const Shape& shape, int density, int largest, std::mt19937& random);
+
+// Draws the levels of a macroblock, whose record has all but nonzero_blocks, as invented_picture does.
+void invent_levels(core::MacroblockRecord& mb, std::int16_t* levels, std::uint8_t* total_coeff, int density,
+                   int largest, std::mt19937& random);
 
 // Changes about one macroblock in `one_in` to I_PCM.
 void sprinkle_pcm(TestPicture& picture, int one_in, std::mt19937& random);

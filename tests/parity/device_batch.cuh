@@ -51,13 +51,40 @@ inline std::vector<core::SourcePicture> source_pictures(const Shape& shape,
   return sources;
 }
 
-// The coded pictures in device memory.
+// The motion of pictures of which some are P pictures; that of the others is whatever the memory held before.
+inline std::vector<core::MotionRecord> motion_of(const std::vector<TestPicture>& pictures) {
+  core::MotionRecord stale;
+  for (int block = 0; block < 4; ++block)
+    stale.vector[block] = stale.mvd[block] = core::motion_vector(kStale, kStale);
+  std::vector<core::MotionRecord> motion;
+  bool any = false;
+  for (const TestPicture& picture : pictures) {
+    const encoder::CpuPicture& coded = picture.coded;
+    any |= coded.inter;
+    if (coded.inter) {
+      motion.insert(motion.end(), coded.motion.begin(), coded.motion.end());
+    } else {
+      motion.insert(motion.end(), coded.macroblocks.size(), stale);
+    }
+  }
+  return any ? motion : std::vector<core::MotionRecord>();
+}
+
+inline std::vector<core::PictureParams> params_of(const std::vector<TestPicture>& pictures) {
+  std::vector<core::PictureParams> params(pictures.size());
+  for (std::size_t i = 0; i < pictures.size(); ++i) params[i].key = !pictures[i].coded.inter;
+  return params;
+}
+
+// The coded pictures in device memory. Of their parameters only `key` is right.
 struct DeviceBatch {
   DeviceBatch(const Shape& shape, const std::vector<TestPicture>& pictures)
       : macroblocks(all(pictures, [](const TestPicture& p) { return p.coded.macroblocks; })),
         levels(all(pictures, [](const TestPicture& p) { return levels_written(p.coded); })),
         total_coeff(all(pictures, [](const TestPicture& p) { return p.coded.total_coeff; })),
         samples(all(pictures, [](const TestPicture& p) { return p.samples; })),
+        motion(motion_of(pictures)),
+        params(params_of(pictures)),
         sources(source_pictures(shape, pictures, samples.data())) {
     view.pictures = static_cast<int>(pictures.size());
     view.width = shape.width, view.height = shape.height, view.format = shape.format;
@@ -67,11 +94,15 @@ struct DeviceBatch {
     view.macroblocks = macroblocks.data();
     view.levels = levels.data();
     view.total_coeff = total_coeff.data();
+    view.params = params.data();
+    if (motion.size() > 0) view.motion = motion.data();
   }
 
   DeviceArray<core::MacroblockRecord> macroblocks;
   DeviceArray<std::int16_t> levels;
   DeviceArray<std::uint8_t> total_coeff, samples;
+  DeviceArray<core::MotionRecord> motion;
+  DeviceArray<core::PictureParams> params;
   DeviceArray<core::SourcePicture> sources;
   core::BatchView view;
 };

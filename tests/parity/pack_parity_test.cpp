@@ -7,14 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common/bitstream/nal_unit.h"
-#include "core/bits.h"
 #include "core/mb_syntax.h"
 #include "core/quant.h"
 #include "core/slice_header.h"
-#include "encoder/headers.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
-#include "entropy/cavlc/slice_coder.h"
 #include "entropy/pack/published/gvle_packer.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_test.h"
@@ -41,20 +37,7 @@ std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictu
 // The expected bytes and statistics of the batch's picture number `index`.
 ExpectedPicture expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers,
                          std::size_t index) {
-  ExpectedPicture result;
-  const core::CodedPictureView view = picture.coded.view();
-  std::vector<std::uint8_t> rbsp(entropy::max_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())) +
-                                 64);
-  for (int slice = 0; slice < view.slices; ++slice) {
-    const SliceHeaderBits& header =
-        headers[index * static_cast<std::size_t>(view.slices) + static_cast<std::size_t>(slice)];
-    core::BitWriter writer(rbsp.data(), rbsp.size());
-    entropy::code_slice(view, slice, header.bits, header.length, writer, result.stats);
-    EXPECT_FALSE(writer.overflowed());
-    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, bitstream::kNalSliceIdr,
-                          {rbsp.data(), writer.size()}, slice == 0);
-  }
-  return result;
+  return cavlc_picture(picture, headers.data() + index * static_cast<std::size_t>(picture.coded.slices));
 }
 
 // How a batch is coded and packed; null: by the production form.

@@ -20,9 +20,15 @@ struct ExpectedPicture {
 };
 
 // The headers of the slices of such pictures, [picture][slice]. One picture in three has the longest header,
-// of 68 bits, which the largest pictures have.
+// which the largest pictures have: of 68 bits in I slices. `cabac`: the entropy coder, for P slices.
 std::vector<core::SliceHeaderBits> slice_headers(const Shape& shape,
-                                                 const std::vector<core::PictureParams>& pictures);
+                                                 const std::vector<core::PictureParams>& pictures,
+                                                 bool cabac = false);
+
+// What the CPU makes of a picture whose slices have these headers, [slice].
+ExpectedPicture cavlc_picture(TestPicture& picture, const core::SliceHeaderBits* headers);
+ExpectedPicture cabac_picture(TestPicture& picture, const core::SliceHeaderBits* headers,
+                              const core::PictureParams& params);
 
 // Expects of each run that it has the pictures one after another. Several runs are compared because a
 // difference between them would be a race.

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kWriteThreads) write_slices(const __grid_const
   }
   std::uint8_t* const d_out = job.pack.stream + slice.offset + slice.prefix_bytes +
                               static_cast<std::size_t>(piece.first_byte()) + before;
-  if (piece_index == 0 && lane == 0) write_prefix(d_out, static_cast<int>(slice.prefix_bytes));
+  if (piece_index == 0 && lane == 0) write_prefix(d_out, slice);
   if (escapes != 0) return write_escaped(piece, d_out, lane);
   const int to_aligned = static_cast<int>(-reinterpret_cast<std::uintptr_t>(d_out) & 3);
   for (int i = to_aligned - 4 + 4 * lane; i < piece.bytes(); i += 4 * 32) write_word(piece, d_out, i);

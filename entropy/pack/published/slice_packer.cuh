@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(kPrepareThreads)
   if (thread == 0) {
     SliceRecord record;
     record.header = job.pack.headers[slice];
-    // zero_byte comes before a picture's first NAL unit (B.1.2)
-    record.prefix_bytes = slice % static_cast<std::uint32_t>(job.pack.batch.slices) == 0 ? 5 : 4;
+    const auto slices = static_cast<std::uint32_t>(job.pack.batch.slices);
+    set_prefix(record, job.pack.batch, static_cast<int>(slice / slices), static_cast<int>(slice % slices));
     record.header_bits = s_sums.header_bits;
     for (int kind = 0; kind < core::kMacroblockKinds; ++kind) record.mbs[kind] = s_sums.mbs[kind];
     record.broken = s_sums.broken;

@@ -1,0 +1,112 @@
+#include "tests/parity/p_pictures.h"
+
+#include <algorithm>
+
+#include "core/motion_prediction.h"
+#include "encoder/cpu/gop_chain.h"
+#include "encoder/cpu/ingest.h"
+#include "encoder/cpu/p_picture.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "encoder/output_picture.h"
+
+namespace cu264::parity {
+namespace {
+
+using core::MacroblockKind;
+using core::MacroblockRecord;
+using core::MotionRecord;
+
+int below(std::mt19937& random, int end) {
+  return static_cast<int>(random() % static_cast<unsigned>(end));
+}
+
+void for_rows(int count, const std::function<void(int row)>& work) {
+  for (int row = 0; row < count; ++row) work(row);
+}
+
+core::MotionVector invented_mvd(int largest, std::mt19937& random) {
+  const auto component = [&] {
+    const int most = below(random, 3) == 0 ? largest : std::min(largest, 3);
+    return below(random, 2 * most + 1) - most;
+  };
+  const int x = component();
+  return core::motion_vector(x, component());
+}
+
+// Draws everything but the kind.
+void invent_inter(MacroblockRecord& mb, MotionRecord& motion, const PContent& content, std::int16_t* levels,
+                  std::uint8_t* total_coeff, std::mt19937& random) {
+  for (int block = 0; block < 4; ++block) {
+    motion.mvd[block] = core::begins_partition(mb.kind, block)
+                            ? invented_mvd(content.mvd, random)
+                            : motion.mvd[core::first_of_partition(mb.kind, block)];
+  }
+  const int luma = below(random, 3) == 0 ? 0 : below(random, 16);
+  mb.coded_block_pattern = static_cast<std::uint8_t>(luma | below(random, 3) << 4);
+  mb.mb_qp_delta = static_cast<std::int8_t>(below(random, 2) == 0 ? 0 : below(random, 52) - 26);
+  mb.inter_transform_8x8 = mb.transform_8x8_mode && luma != 0 && below(random, 2) == 0;
+  invent_levels(mb, levels, total_coeff, content.density, content.largest, random);
+  if ((mb.coded_block_pattern & 15) == 0) mb.inter_transform_8x8 = false;
+}
+
+}  // namespace
+
+std::vector<TestPicture> coded_clip(const Shape& shape, test::Motion motion, int count, int qp, Preset preset,
+                                    bool cabac) {
+  std::vector<TestPicture> pictures;
+  encoder::GopChain chain;
+  for (const test::Picture& frame : test::make_clip(motion, shape.width, shape.height, count)) {
+    TestPicture& picture = pictures.emplace_back();
+    picture.samples = frame.samples;
+    encoder::CpuPicture& coded = picture.coded;
+    coded.resize((shape.width + 15) / 16, (shape.height + 15) / 16, shape.slices);
+    coded.transform_8x8_mode = shape.transform_8x8_mode;
+    coded.cabac = cabac;
+    coded.inter = pictures.size() > 1;
+    coded.motion.resize(coded.macroblocks.size());
+    encoder::ingest(frame_of(shape, picture.samples.data()), coded);
+    if (!coded.inter) chain.resize(coded.mb_width, coded.mb_height);
+    const encoder::PPicture in_chain{coded, chain, qp, preset};
+    encoder::take_source(in_chain, for_rows);
+    if (coded.inter) {
+      encoder::reconstruct_p_picture(in_chain, for_rows);
+    } else {
+      for (int slice = 0; slice < shape.slices; ++slice) encoder::reconstruct_slice(coded, slice, qp, preset);
+    }
+    encoder::filter_picture(coded);
+    encoder::take_reference(in_chain, for_rows);
+  }
+  return pictures;
+}
+
+TestPicture invented_p_picture(const Shape& shape, const PContent& content, std::mt19937& random) {
+  TestPicture picture = invented_picture(shape, content.density, content.largest, random);
+  encoder::CpuPicture& coded = picture.coded;
+  if (content.pcm_in > 0) sprinkle_pcm(picture, content.pcm_in, random);
+  coded.inter = true;
+  coded.motion.resize(coded.macroblocks.size());
+  bool in_run = content.runs && below(random, 2) == 0;
+  for (std::size_t i = 0; i < coded.macroblocks.size(); ++i) {
+    if (content.runs && below(random, 50) == 0) in_run = !in_run;
+    const bool skipped = in_run || below(random, 256) < content.skips;
+    MacroblockRecord& mb = coded.macroblocks[i];
+    if (!skipped && (mb.kind == MacroblockKind::pcm || below(random, 256) < content.intra)) continue;
+    std::int16_t* const levels = coded.levels.data() + i * core::kLevelsPerMacroblock;
+    std::uint8_t* const total_coeff = coded.total_coeff.data() + i * core::kTotalCoeffStride;
+    std::fill_n(levels, core::kLevelsPerMacroblock, std::int16_t{0});
+    std::fill_n(total_coeff, core::kTotalCoeffStride, std::uint8_t{0});
+    mb = MacroblockRecord{};
+    mb.transform_8x8_mode = shape.transform_8x8_mode;
+    std::fill(std::begin(mb.intra4x4_pred_mode), std::end(mb.intra4x4_pred_mode),
+              static_cast<std::uint8_t>(core::kIntra4x4Dc));
+    mb.kind = MacroblockKind::p_skip;
+    if (skipped) continue;
+    constexpr MacroblockKind kKinds[] = {MacroblockKind::p16x16, MacroblockKind::p16x8, MacroblockKind::p8x16,
+                                         MacroblockKind::p8x8};
+    mb.kind = kKinds[below(random, 4)];
+    invent_inter(mb, coded.motion[i], content, levels, total_coeff, random);
+  }
+  return picture;
+}
+
+}  // namespace cu264::parity

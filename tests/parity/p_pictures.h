@@ -1,0 +1,30 @@
+// Coded pictures of P slices on which entropy coders are compared.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "tests/parity/coded_pictures.h"
+#include "tests/support/moving_pictures.h"
+
+namespace cu264::parity {
+
+// A key picture and the P pictures after it, coded by the CPU backend.
+std::vector<TestPicture> coded_clip(const Shape& shape, test::Motion motion, int count, int qp, Preset preset,
+                                    bool cabac);
+
+// What the macroblocks of an invented picture are drawn from.
+struct PContent {
+  int skips = 64;     // of 256 macroblocks that are not in a long run
+  bool runs = false;  // long runs of P_Skip in addition
+  int intra = 40;     // of 256 others
+  int mvd = 40;       // the largest component of mvd_l0; most are small
+  int density = 20;   // of 256 levels, as in invented_picture
+  int largest = 9;    // level
+  int pcm_in = 0;     // about one macroblock in so many is I_PCM; 0: none
+};
+
+TestPicture invented_p_picture(const Shape& shape, const PContent& content, std::mt19937& random);
+
+}  // namespace cu264::parity
