@@ -14,14 +14,20 @@ CU264_HD T six_tap(const T& e, const T& f, const T& g, const T& h, const T& i, c
   return e + j - 5 * (f + i) + 20 * (g + h);
 }
 
-// A half sample next to whole ones, b or h, from their filtered sum.
+// A half sample next to whole ones, b or h, from their filtered sum, before it is clipped.
+CU264_HD int half_sample_value(int sum) {
+  return (sum + 16) >> 5;
+}
 CU264_HD int half_sample(int sum) {
-  return clip_sample((sum + 16) >> 5, 8);
+  return clip_sample(half_sample_value(sum), 8);
 }
 
 // The half sample in the middle of four whole ones, j, from the filtered sum of filtered sums.
+CU264_HD int centre_sample_value(int sum) {
+  return (sum + 512) >> 10;
+}
 CU264_HD int centre_sample(int sum) {
-  return clip_sample((sum + 512) >> 10, 8);
+  return clip_sample(centre_sample_value(sum), 8);
 }
 
 // The planes of a reference picture: its samples, and the half samples that lie half a sample to the right of

@@ -12,12 +12,28 @@ namespace cu264::core {
 
 // The one of 16x16, two of 16x8, two of 8x16 and four of 8x8.
 inline constexpr int kPartitions = 9;
+inline constexpr int kBlockPartitions = 5;  // the first of the last four
 
 // The 8x8 blocks of a partition: bit b for block b.
 CU264_HD constexpr int partition_blocks(int partition) {
   constexpr std::uint8_t table[kPartitions] = {15, 3, 12, 5, 10, 1, 2, 4, 8};
   return table[partition];
 }
+
+// SATD of some 8x8 blocks, one bit each, given that of all four.
+CU264_HD std::int32_t satd_of(int blocks, const int (&satd)[4]) {
+  std::int32_t total = 0;
+  for (int block = 0; block < 4; ++block) {
+    if ((blocks >> block & 1) != 0) total += satd[block];
+  }
+  return total;
+}
+
+// What the refinement found for a macroblock: the best vector of each partition, and its SATD.
+struct PartitionVectors {
+  MotionVector vector[kPartitions];
+  std::int32_t satd[kPartitions];
+};
 
 // The partition of a kind that begins in an 8x8 block.
 CU264_HD constexpr int partition_index(MacroblockKind kind, int block) {

@@ -4,16 +4,14 @@
 #include <cstdint>
 
 #include "core/block.h"
+#include "core/hd.h"
+#include "core/motion_merge.h"
 #include "core/motion_vector.h"
 #include "core/partitions.h"
 
 namespace cu264::encoder {
 
-// What the refinement found for a macroblock: the best vector of each partition, and its SATD.
-struct PartitionVectors {
-  core::MotionVector vector[core::kPartitions];
-  std::int32_t satd[core::kPartitions];
-};
+using core::PartitionVectors;
 
 // How a macroblock is to be predicted; its vectors are in the last pass's field.
 struct InterChoice {
@@ -24,5 +22,19 @@ struct InterChoice {
   std::int64_t rd_cost = 0;      // as it was coded, where rate and distortion decide
   bool intra_is_likely = false;  // Intra prediction is to be tried
 };
+
+CU264_HD InterChoice choice_of(const core::InterTrial& trial) {
+  InterChoice choice;
+  choice.kind = trial.kind, choice.skips = trial.skips;
+  choice.bits = trial.bits, choice.satd = trial.satd;
+  return choice;
+}
+
+// mvd follows when the vectors are final.
+CU264_HD core::MotionRecord motion_of(const core::InterTrial& trial) {
+  core::MotionRecord motion;
+  for (int block = 0; block < 4; ++block) motion.vector[block] = trial.vector[block];
+  return motion;
+}
 
 }  // namespace cu264::encoder

@@ -6,7 +6,9 @@
 #include <cstdint>
 
 #include "core/cost.h"
+#include "core/motion_merge.h"
 #include "core/motion_prediction.h"
+#include "core/motion_refinement.h"
 #include "core/partitions.h"
 #include "encoder/cpu/gop_chain.h"
 #include "encoder/cpu/inter_prediction_inl.h"
@@ -67,12 +69,12 @@ struct RefinedMacroblock {
   }
 
   int satd_of_partition(int partition, core::MotionVector v) const {
-    int total = 0;
     if (partition == 0) {
       int satd[4];
       satd_of_blocks(v, satd);
-      return satd[0] + satd[1] + satd[2] + satd[3];
+      return core::satd_of(core::partition_blocks(0), satd);
     }
+    int total = 0;
     for (int block = 0; block < 4; ++block) {
       if ((core::partition_blocks(partition) >> block & 1) != 0) total += satd_of_block(block, v);
     }
@@ -80,29 +82,14 @@ struct RefinedMacroblock {
   }
 };
 
-// The best vectors of all partitions so far.
-struct BestVectors {
-  std::int32_t cost[core::kPartitions];
-  PartitionVectors found;
-
-  BestVectors() {
-    for (int i = 0; i < core::kPartitions; ++i) {
-      cost[i] = INT32_MAX;
-      found.vector[i] = {}, found.satd[i] = 0;
-    }
-  }
-  void take(int partition, core::MotionVector v, int satd, int bits_cost) {
-    if (satd + bits_cost >= cost[partition]) return;
-    cost[partition] = satd + bits_cost;
-    found.vector[partition] = v, found.satd[partition] = satd;
-  }
-};
-
 struct VectorRefinement {
   const RefinedMacroblock& mb;
   core::MotionVector predicted;
   bool partitions;
-  BestVectors best;
+  core::RefinedVector best[core::kPartitions];
+
+  VectorRefinement(const RefinedMacroblock& macroblock, core::MotionVector prediction, bool all_partitions)
+      : mb(macroblock), predicted(prediction), partitions(all_partitions) {}
 
   int bits_cost(core::MotionVector v) const { return mb.lambda * core::mvd_bits(v - predicted); }
 
@@ -112,55 +99,42 @@ struct VectorRefinement {
     mb.satd_of_blocks(v, satd);
     const int cost = bits_cost(v);
     for (int i = 0; i < (partitions ? core::kPartitions : 1); ++i) {
-      int total = 0;
-      for (int block = 0; block < 4; ++block) {
-        if ((core::partition_blocks(i) >> block & 1) != 0) total += satd[block];
-      }
-      best.take(i, v, total, cost);
+      best[i].take(v, core::satd_of(core::partition_blocks(i), satd), cost);
     }
   }
   void try_block(int block, core::MotionVector wanted) {
     const core::MotionVector v = mb.limits.clamp(wanted.x, wanted.y);
-    best.take(5 + block, v, mb.satd_of_block(block, v), bits_cost(v));
+    best[core::kBlockPartitions + block].take(v, mb.satd_of_block(block, v), bits_cost(v));
   }
   // A half may move as either of its blocks does.
   void try_halves() {
-    for (int half = 1; half < 5; ++half) {
+    for (int half = 1; half < core::kBlockPartitions; ++half) {
       for (int block = 0; block < 4; ++block) {
         if ((core::partition_blocks(half) >> block & 1) == 0) continue;
-        const core::MotionVector v = best.found.vector[5 + block];
-        best.take(half, v, mb.satd_of_partition(half, v), bits_cost(v));
+        const core::MotionVector v = best[core::kBlockPartitions + block].vector;
+        best[half].take(v, mb.satd_of_partition(half, v), bits_cost(v));
       }
     }
   }
 
   void run(core::MotionVector whole, const core::MotionVector* blocks) {
-    const core::MotionVector start = core::motion_vector(4 * whole.x, 4 * whole.y);
+    const core::MotionVector start = core::from_whole_samples(whole);
     try_everywhere(start);
-    for (int i = 0; i < 8; ++i) try_everywhere(core::around(start, i, 2));
-    const core::MotionVector centre = best.found.vector[0];
-    for (int i = 0; i < 8; ++i) try_everywhere(core::around(centre, i, 1));
+    for (int i = 0; i < 8; ++i) try_everywhere(core::around(start, i, core::kHalfSampleStep));
+    const core::MotionVector centre = best[0].vector;
+    for (int i = 0; i < 8; ++i) try_everywhere(core::around(centre, i, core::kQuarterSampleStep));
     if (!partitions) return;
     for (int block = 0; block < 4; ++block) {
-      const core::MotionVector own = core::motion_vector(4 * blocks[block].x, 4 * blocks[block].y);
-      if (!(own == start)) {
+      const core::MotionVector own = core::from_whole_samples(blocks[block]);
+      if (core::block_tries_own(own, start)) {
         try_block(block, own);
-        for (int i = 0; i < 8; ++i) try_block(block, core::around(own, i, 2));
+        for (int i = 0; i < 8; ++i) try_block(block, core::around(own, i, core::kHalfSampleStep));
       }
-      const core::MotionVector best_half = best.found.vector[5 + block];
-      if (best_half == centre) continue;
-      for (int i = 0; i < 8; ++i) try_block(block, core::around(best_half, i, 1));
+      const core::MotionVector best_half = best[core::kBlockPartitions + block].vector;
+      if (!core::block_tries_quarters(best_half, centre)) continue;
+      for (int i = 0; i < 8; ++i) try_block(block, core::around(best_half, i, core::kQuarterSampleStep));
     }
     try_halves();
-  }
-};
-
-// The vectors of a pass, all macroblocks being inter.
-struct InterField {
-  const core::MotionRecord* here;
-
-  core::MotionNeighbour operator()(int offset, int block) const {
-    return {true, true, here[offset].vector[block]};
   }
 };
 
@@ -174,63 +148,30 @@ static inline void refine_row(GopChain& chain, int lambda, bool partitions, bool
     const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
     const core::MotionVector* const whole = chain.whole[1].data() + mb;
     const auto field = [whole](int offset, int) -> core::MotionNeighbour {
-      return {true, true, core::motion_vector(4 * whole[offset].x, 4 * whole[offset].y)};
+      return {true, true, core::from_whole_samples(whole[offset])};
     };
+    const core::MotionNeighbours neighbours =
+        core::motion_neighbours(place_of(chain, mb_x, above), 0, 2, field);
     const RefinedMacroblock macroblock(chain, mb_x, mb_y, lambda);
-    VectorRefinement refinement{
-        macroblock,
-        core::median_prediction(core::motion_neighbours(place_of(chain, mb_x, above), 0, 2, field)),
-        partitions,
-        {}};
+    VectorRefinement refinement(macroblock, core::median_prediction(neighbours), partitions);
     refinement.run(*whole, chain.blocks.data() + 4 * mb);
-    chain.refined[mb] = refinement.best.found;
+    PartitionVectors& refined = chain.refined[mb];
+    for (int i = 0; i < core::kPartitions; ++i)
+      refined.vector[i] = refinement.best[i].vector, refined.satd[i] = refinement.best[i].satd;
     // What the neighbours see at first.
-    for (core::MotionVector& v : chain.fields[0][mb].vector) v = refinement.best.found.vector[0];
+    for (core::MotionVector& v : chain.fields[0][mb].vector) v = refined.vector[0];
     chain.choices[mb] = {};
   }
 }
 
-// The vectors and the cost of one kind, given the neighbours' vectors.
-struct KindTrial {
-  core::MotionVector vector[4];
-  std::int32_t satd = 0, bits = 0;
-  bool skips = false;
-};
+// Measures what the merge passes offer (core/motion_merge.h).
+struct SatdOfPartition {
+  const RefinedMacroblock& mb;
 
-static inline KindTrial try_kind(const RefinedMacroblock& macroblock, const core::MotionPlace& place,
-                                 const core::MotionRecord* field, const PartitionVectors& refined,
-                                 core::MacroblockKind kind) {
-  KindTrial trial;
-  trial.bits = core::inter_type_bits(kind);
-  const auto neighbours_of = [&](int block, int width) {
-    return core::motion_neighbours(place, block, width, [&](int offset, int b) -> core::MotionNeighbour {
-      return {true, true, offset == 0 ? trial.vector[b] : field[offset].vector[b]};
-    });
-  };
-  core::for_each_partition(kind, [&](int block) {
-    const int partition = core::partition_index(kind, block);
-    const core::MotionNeighbours n = neighbours_of(block, core::partition_width(kind));
-    const core::MotionVector predicted = core::predicted_vector(n, kind, block);
-    core::MotionVector best = refined.vector[partition];
-    int satd = refined.satd[partition], bits = core::mvd_bits(best - predicted);
-    const auto offer = [&](core::MotionVector v, int v_bits) {
-      if (v == best || !macroblock.limits.allow(v)) return;
-      const int v_satd = macroblock.satd_of_partition(partition, v);
-      if (v_satd + macroblock.lambda * v_bits > satd + macroblock.lambda * bits) return;
-      best = v, satd = v_satd, bits = v_bits;
-    };
-    offer(predicted, 2);
-    if (kind == core::MacroblockKind::p16x16) {
-      const core::MotionVector skip = core::skip_vector(n);
-      offer(skip, skip == predicted ? 1 : core::mvd_bits(skip - predicted));
-      trial.skips = best == skip;
-      if (trial.skips) bits = 0;
-    }
-    core::set_partition(trial.vector, partition, best);
-    trial.satd += satd, trial.bits += bits;
-  });
-  return trial;
-}
+  int operator()(int partition, core::MotionVector v, bool wanted) const {
+    return wanted ? mb.satd_of_partition(partition, v) : 0;
+  }
+};
 
 // A pass that chooses vectors and partitions anew, with the vectors of the pass before around.
 static inline void merge_row(GopChain& chain, int lambda, bool partitions, int pass, bool above, int mb_y) {
@@ -239,20 +180,11 @@ static inline void merge_row(GopChain& chain, int lambda, bool partitions, int p
     const core::MotionPlace place = place_of(chain, mb_x, above);
     const core::MotionRecord* const field = chain.fields[pass].data() + mb;
     const RefinedMacroblock macroblock(chain, mb_x, mb_y, lambda);
-    InterChoice choice;
-    core::MotionRecord motion;
-    std::int32_t best = INT32_MAX;
-    for (int i = 0; i < (partitions ? core::kPartitionKinds : 1); ++i) {
-      const core::MacroblockKind kind = core::kind_of_partitions(i);
-      const KindTrial trial = try_kind(macroblock, place, field, chain.refined[mb], kind);
-      const std::int32_t cost = trial.satd + lambda * trial.bits;
-      if (cost >= best) continue;
-      best = cost;
-      choice.kind = kind, choice.skips = trial.skips, choice.bits = trial.bits, choice.satd = trial.satd;
-      for (int block = 0; block < 4; ++block) motion.vector[block] = trial.vector[block];
-    }
-    chain.choices[mb] = choice;
-    chain.fields[pass ^ 1][mb] = motion;
+    const SatdOfPartition measure{macroblock};
+    const core::InterTrial best = core::choose_inter_kind(measure, place, field, chain.refined[mb],
+                                                          partitions, macroblock.limits, lambda);
+    chain.choices[mb] = choice_of(best);
+    chain.fields[pass ^ 1][mb] = motion_of(best);
   }
 }
 

@@ -35,26 +35,13 @@ static inline int sum_of_differences(const std::uint8_t* a, std::ptrdiff_t a_pit
   return sum;
 }
 
-// Lambda per bit for sums of absolute differences: half of that for SATD, whose coefficients are twice as
-// large.
-static inline int sad_lambda(int satd_lambda) {
-  return (satd_lambda + 1) >> 1;
-}
-
-static inline std::uint32_t vector_cost(core::MotionVector v, core::MotionVector predicted, int scale,
-                                        int lambda) {
-  const core::MotionVector mvd =
-      core::motion_vector(scale * (v.x - predicted.x), scale * (v.y - predicted.y));
-  return static_cast<std::uint32_t>(lambda * core::mvd_bits(mvd));
-}
-
 // Half the samples of a plane in both directions, one row.
 static inline void shrink_row(const PaddedPlane& from, PaddedPlane& to, int y) {
   const std::uint8_t *upper = from.at(0, 2 * y), *lower = from.at(0, 2 * y + 1);
   std::uint8_t* const out = to.at(0, y);
   for (int x = 0; x < to.width; ++x) {
     out[x] = static_cast<std::uint8_t>(
-        (upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >> 2);
+        core::shrunk_sample(upper[2 * x], upper[2 * x + 1], lower[2 * x], lower[2 * x + 1]));
   }
 }
 
@@ -70,7 +57,7 @@ static inline void search_quarter_row(GopChain& chain, int lambda, int row) {
     const auto try_vector = [&](int vx, int vy) {
       const core::MotionVector v = core::motion_vector(vx, vy);
       const int sad = sum_of_differences<8, 8>(block, source.pitch, before.at(x + vx, y + vy), before.pitch);
-      best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, {}, 1, lambda), v);
+      best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, {}, 1, lambda), v);
     };
     try_vector(0, 0);
     for (int vy = -core::kQuarterRange; vy < core::kQuarterRange; ++vy) {
@@ -91,16 +78,20 @@ static inline void search_half_row(GopChain& chain, int lambda, int mb_y) {
     const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
     const core::MotionLimits limits = macroblock_limits(chain, mb_x, mb_y);
     core::MotionVector candidates[core::kHalfCandidates];
-    core::half_candidates(
-        [&](int x, int y) { return chain.quarter[static_cast<std::size_t>(y) * chain.region_width + x]; },
-        chain.region_width, chain.region_height, chain.whole[1][mb], mb_x, mb_y, limits, candidates);
+    const auto regions = [&](int x, int y) {
+      return chain.quarter[static_cast<std::size_t>(y) * chain.region_width + x];
+    };
+    for (int i = 0; i < core::kHalfCandidates; ++i) {
+      candidates[i] = core::half_candidate(i, regions, chain.region_width, chain.region_height,
+                                           chain.whole[1][mb], mb_x, mb_y, limits);
+    }
     const core::MotionVector predicted = core::median(candidates[0], candidates[1], candidates[2]);
     const int x = 8 * mb_x, y = 8 * mb_y;
     core::BestVector best;
     const auto try_vector = [&](core::MotionVector v) {
       const int sad =
           sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y), before.pitch);
-      best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, predicted, 2, lambda), v);
+      best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, predicted, 2, lambda), v);
     };
     for (const core::MotionVector v : candidates) try_vector(v);
     const core::MotionVector centre = best.vector;
@@ -112,34 +103,42 @@ static inline void search_half_row(GopChain& chain, int lambda, int mb_y) {
   }
 }
 
+// The vectors around a macroblock in the pass before, scaled to full size.
+struct WholeField {
+  const GopChain& chain;
+  const core::MotionVector* from;
+  int scale, mb_x, mb_y;
+
+  core::MotionVector operator()(int dx, int dy) const {
+    const int x = mb_x + dx, y = mb_y + dy;
+    const bool there = x >= 0 && x < chain.mb_width && y >= 0 && y < chain.mb_height;
+    const core::MotionVector v = from[(there ? y : mb_y) * chain.mb_width + (there ? x : mb_x)];
+    return core::motion_vector(scale * v.x, scale * v.y);
+  }
+};
+
 // `pass`: 0 or 1.
 static inline void search_whole_row(GopChain& chain, int lambda, int pass, int mb_y) {
   const PaddedPlane& source = chain.source[chain.current][0];
   const PaddedPlane& before = chain.source[chain.current ^ 1][0];
   const std::vector<core::MotionVector>& from = pass == 0 ? chain.half : chain.whole[0];
-  const int scale = pass == 0 ? 2 : 1;
   for (int mb_x = 0; mb_x < chain.mb_width; ++mb_x) {
     const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
     const core::MotionLimits limits = macroblock_limits(chain, mb_x, mb_y);
-    const auto field = [&](int dx, int dy) {
-      const bool there =
-          mb_x + dx >= 0 && mb_x + dx < chain.mb_width && mb_y + dy >= 0 && mb_y + dy < chain.mb_height;
-      const core::MotionVector v = from[there ? mb + static_cast<std::size_t>(dy * chain.mb_width + dx) : mb];
-      return core::motion_vector(scale * v.x, scale * v.y);
-    };
+    const WholeField field{chain, from.data(), pass == 0 ? 2 : 1, mb_x, mb_y};
     core::MotionVector candidates[core::kWholeCandidates];
-    core::whole_candidates(field, limits, candidates);
+    for (int i = 0; i < core::kWholeCandidates; ++i) candidates[i] = core::whole_candidate(i, field, limits);
     const core::MotionVector predicted = core::median(candidates[1], candidates[2], candidates[3]);
     const int x = 16 * mb_x, y = 16 * mb_y;
     core::BestVector best;
     const auto try_vector = [&](core::MotionVector v) {
       const int sad = sum_of_differences<16, 16>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
                                                  before.pitch);
-      best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, predicted, 4, lambda), v);
+      best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, predicted, 4, lambda), v);
     };
     for (const core::MotionVector v : candidates) try_vector(v);
     const core::MotionVector centre = best.vector;
-    if (pass == 0 || !(centre == candidates[0])) {
+    if (core::tries_around(pass, centre, candidates[0])) {
       for (int i = 0; i < 8; ++i) {
         const core::MotionVector v = core::around(centre, i, 1);
         try_vector(core::clamp_whole(limits, v.x, v.y, 0));
@@ -153,30 +152,28 @@ static inline void search_whole_row(GopChain& chain, int lambda, int pass, int m
 static inline void search_blocks_row(GopChain& chain, int lambda, int mb_y) {
   const PaddedPlane& source = chain.source[chain.current][0];
   const PaddedPlane& before = chain.source[chain.current ^ 1][0];
-  const std::vector<core::MotionVector>& from = chain.whole[1];
   for (int mb_x = 0; mb_x < chain.mb_width; ++mb_x) {
     const std::size_t mb = static_cast<std::size_t>(mb_y) * chain.mb_width + mb_x;
+    const WholeField field{chain, chain.whole[1].data(), 1, mb_x, mb_y};
     for (int block = 0; block < 4; ++block) {
       const int x = 16 * mb_x + 8 * (block & 1), y = 16 * mb_y + 8 * (block >> 1);
       const core::MotionLimits limits =
           core::motion_limits(x, y, 8, 8, 16 * chain.mb_width, 16 * chain.mb_height);
-      const int dx = (block & 1) != 0 ? 1 : -1, dy = (block >> 1) != 0 ? 1 : -1;
-      const bool beside = mb_x + dx >= 0 && mb_x + dx < chain.mb_width;
-      const bool below = mb_y + dy >= 0 && mb_y + dy < chain.mb_height;
-      const core::MotionVector own = from[mb];
+      const core::MotionVector own = field(0, 0);
       core::BestVector best;
-      const auto try_vector = [&](core::MotionVector wanted) {
-        const core::MotionVector v = core::clamp_whole(limits, wanted.x, wanted.y, 0);
+      const auto try_vector = [&](core::MotionVector v) {
         const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
                                                  before.pitch);
-        best.take(static_cast<std::uint32_t>(sad) + vector_cost(v, own, 4, lambda), v);
+        best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, own, 4, lambda), v);
       };
-      try_vector(own);
-      if (beside) try_vector(from[mb + static_cast<std::size_t>(dx)]);
-      if (below) try_vector(from[mb + static_cast<std::size_t>(dy * chain.mb_width)]);
-      for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < core::kBlockCandidates; ++i)
+        try_vector(core::block_candidate(i, block, field, limits));
+      for (int round = 0; round < core::kBlockRounds; ++round) {
         const core::MotionVector centre = best.vector;
-        for (int i = 0; i < 8; ++i) try_vector(core::around(centre, i, 1));
+        for (int i = 0; i < 8; ++i) {
+          const core::MotionVector v = core::around(centre, i, 1);
+          try_vector(core::clamp_whole(limits, v.x, v.y, 0));
+        }
         if (best.vector == centre) break;
       }
       chain.blocks[4 * mb + static_cast<std::size_t>(block)] = best.vector;

@@ -7,6 +7,7 @@
 #include "core/intra_trial.h"
 #include "core/mb_qp_delta.h"
 #include "core/motion_prediction.h"
+#include "core/p_lambda.h"
 #include "encoder/cpu/inter_coding_inl.h"
 #include "encoder/cpu/intra_estimate_inl.h"
 #include "encoder/cpu/isa.h"
@@ -125,7 +126,7 @@ static inline void finish_row(const PPicture& p, int mb_y) {
 
 void run_p_pass(const PPicture& p, PPass pass, int row) {
   GopChain& chain = p.chain;
-  const int lambda = p_satd_lambda(p.qp);
+  const int lambda = core::p_satd_lambda<SearchRate>(p.qp);
   const bool partitions = p.preset != Preset::fast;
   const auto above = [&] { return row_above_in_slice(p.picture, row); };
   switch (pass) {
@@ -134,15 +135,15 @@ void run_p_pass(const PPicture& p, PPass pass, int row) {
     case PPass::quarter_size:
       return shrink_row(chain.source[chain.current][1], chain.source[chain.current][2], row);
     case PPass::search_quarter:
-      return search_quarter_row(chain, sad_lambda(lambda), row);
+      return search_quarter_row(chain, core::sad_lambda(lambda), row);
     case PPass::search_half:
-      return search_half_row(chain, sad_lambda(lambda), row);
+      return search_half_row(chain, core::sad_lambda(lambda), row);
     case PPass::search_whole:
-      return search_whole_row(chain, sad_lambda(lambda), 0, row);
+      return search_whole_row(chain, core::sad_lambda(lambda), 0, row);
     case PPass::search_whole_again:
-      return search_whole_row(chain, sad_lambda(lambda), 1, row);
+      return search_whole_row(chain, core::sad_lambda(lambda), 1, row);
     case PPass::search_blocks:
-      return search_blocks_row(chain, sad_lambda(lambda), row);
+      return search_blocks_row(chain, core::sad_lambda(lambda), row);
     case PPass::refine:
       return refine_row(chain, lambda, partitions, above(), row);
     case PPass::merge:

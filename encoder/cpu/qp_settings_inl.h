@@ -11,10 +11,6 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-static inline int p_satd_lambda(int qp) {
-  return core::scaled_lambda(core::satd_lambda<SearchRate>(qp), core::kPSatdLambda);
-}
-
 static inline void set_quantisers(MacroblockContext& mb, const ScalingLists& lists, int qp,
                                   const core::QpSettings& settings) {
   const auto weights = [&](const auto& list) { return mb.weighted ? list.data() : nullptr; };

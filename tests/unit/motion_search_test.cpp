@@ -46,12 +46,18 @@ TEST(MotionSearch, CandidatesKeepToTheLimits) {
     };
     for (int shift = 0; shift < 2; ++shift)
       EXPECT_TRUE(within(clamp_whole(limits, draw(), draw(), shift), shift));
-    MotionVector half[kHalfCandidates], whole[kWholeCandidates];
-    half_candidates([&](int, int) { return motion_vector(draw(), draw()); }, 5, 4,
-                    motion_vector(draw(), draw()), mb_x, mb_y, limits, half);
-    whole_candidates([&](int, int) { return motion_vector(draw(), draw()); }, limits, whole);
-    for (const MotionVector v : half) EXPECT_TRUE(within(v, 1));
-    for (const MotionVector v : whole) EXPECT_TRUE(within(v, 0));
+    const auto any = [&](int, int) { return motion_vector(draw(), draw()); };
+    for (int i = 0; i < kHalfCandidates; ++i) {
+      const MotionVector before = motion_vector(draw(), draw());
+      EXPECT_TRUE(within(half_candidate(i, any, 5, 4, before, mb_x, mb_y, limits), 1));
+    }
+    for (int i = 0; i < kWholeCandidates; ++i) EXPECT_TRUE(within(whole_candidate(i, any, limits), 0));
+    for (int i = 0; i < kBlockCandidates; ++i) {
+      const int block = round & 3, x = 16 * mb_x + 8 * (block & 1), y = 16 * mb_y + 8 * (block >> 1);
+      const MotionLimits of_block = motion_limits(x, y, 8, 8, 9 * 16, 7 * 16);
+      const MotionVector v = block_candidate(i, block, any, of_block);
+      EXPECT_TRUE(of_block.allow(motion_vector(4 * v.x, 4 * v.y)));
+    }
   }
 }
 
@@ -62,7 +68,8 @@ TEST(MotionSearch, HalfSizeBeginsWithTheNearestBlocks) {
   const auto regions = [](int x, int y) { return motion_vector(x, y); };
   const auto check = [&](int mb_x, int mb_y, int beside, int below) {
     MotionVector v[kHalfCandidates];
-    half_candidates(regions, 5, 4, motion_vector(8, -6), mb_x, mb_y, limits, v);
+    for (int i = 0; i < kHalfCandidates; ++i)
+      v[i] = half_candidate(i, regions, 5, 4, motion_vector(8, -6), mb_x, mb_y, limits);
     const int x = mb_x / 2, y = mb_y / 2;
     EXPECT_EQ(v[0], motion_vector(2 * x, 2 * y));
     EXPECT_EQ(v[1], motion_vector(2 * beside, 2 * y));
@@ -75,6 +82,21 @@ TEST(MotionSearch, HalfSizeBeginsWithTheNearestBlocks) {
   check(5, 2, 3, 0);
   check(0, 0, 0, 0);
   check(9, 7, 4, 3);
+}
+
+// At full size the neighbours are left, above, above and to the right, right and below.
+TEST(MotionSearch, FullSizeBeginsWithTheNeighbours) {
+  const MotionLimits limits = motion_limits(64, 48, 16, 16, 160, 128);
+  const auto field = [](int dx, int dy) { return motion_vector(dx, dy); };
+  constexpr int kExpected[kWholeCandidates][2] = {{0, 0}, {-1, 0}, {0, -1}, {1, -1}, {1, 0}, {0, 1}, {0, 0}};
+  for (int i = 0; i < kWholeCandidates; ++i)
+    EXPECT_EQ(whole_candidate(i, field, limits), motion_vector(kExpected[i][0], kExpected[i][1])) << i;
+  for (int block = 0; block < 4; ++block) {
+    const int beside = (block & 1) != 0 ? 1 : -1, below = block >= 2 ? 1 : -1;
+    EXPECT_EQ(block_candidate(0, block, field, limits), motion_vector(0, 0));
+    EXPECT_EQ(block_candidate(1, block, field, limits), motion_vector(beside, 0));
+    EXPECT_EQ(block_candidate(2, block, field, limits), motion_vector(0, below));
+  }
 }
 
 TEST(Decimation, ALevelAboveOneKeepsItsBlock) {
