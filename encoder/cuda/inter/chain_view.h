@@ -14,7 +14,11 @@
 
 namespace cu264::encoder::cuda {
 
-// A plane with memory around it (core/motion_limits.h says how much), in which vectors may point.
+// A plane with memory around it (core/motion_limits.h says how much), in which vectors may point. `samples`
+// and `pitch` are multiples of kPlaneAlignment, so that words of it can be read and written. Kernels read up
+// to kPlaneAlignment bytes beyond the padding, whatever is there.
+inline constexpr int kPlaneAlignment = 16;
+
 struct DevicePlane {
   std::uint8_t* samples = nullptr;  // the first sample of the plane itself
   int pitch = 0;
@@ -29,6 +33,8 @@ struct ChainView {
   static constexpr int kSizes = 3;  // full, half and quarter size
 
   DevicePlane source[kSizes], before[kSizes];  // luma of the picture and of the one before
+  // The planes of luma have one pitch and lie at the same distance from each other, so that 32 bits tell
+  // where a sample of any of them is.
   DevicePlane luma[core::kReferencePlanes], chroma[2];
   core::MotionVector* quarter = nullptr;  // [region], in samples of quarter size
   core::MotionVector* half = nullptr;

@@ -1,0 +1,46 @@
+// Lays out the memory of a chain.
+#pragma once
+
+#include <cstddef>
+
+#include "common/cuda/arena.h"
+#include "core/motion_limits.h"
+#include "encoder/cuda/inter/chain_view.h"
+
+namespace cu264::encoder::cuda {
+
+inline DevicePlane take_plane(Arena& arena, int width, int height, int pad) {
+  const std::size_t pitch = aligned(static_cast<std::size_t>(width + 2 * pad), kPlaneAlignment);
+  std::uint8_t* const all = arena.take(pitch * static_cast<std::size_t>(height + 2 * pad) + kPlaneAlignment);
+  DevicePlane plane;
+  plane.pitch = static_cast<int>(pitch);
+  plane.samples = all + static_cast<std::ptrdiff_t>(pad) * plane.pitch + pad;
+  return plane;
+}
+
+// The view of a chain whose memory the arena hands out. From one picture to the next `source` and `before`
+// change places.
+inline ChainView take_chain(Arena& arena, int mb_width, int mb_height) {
+  ChainView chain;
+  for (int i = 0; i < ChainView::kSizes; ++i) {
+    chain.source[i] = take_plane(arena, 16 * mb_width >> i, 16 * mb_height >> i, core::kReferencePad);
+    chain.before[i] = take_plane(arena, 16 * mb_width >> i, 16 * mb_height >> i, core::kReferencePad);
+  }
+  for (DevicePlane& plane : chain.luma)
+    plane = take_plane(arena, 16 * mb_width, 16 * mb_height, core::kReferencePad);
+  for (DevicePlane& plane : chain.chroma)
+    plane = take_plane(arena, 8 * mb_width, 8 * mb_height, core::kReferencePad / 2);
+  const std::size_t mbs = static_cast<std::size_t>(mb_width) * static_cast<std::size_t>(mb_height);
+  const std::size_t regions =
+      static_cast<std::size_t>((mb_width + 1) / 2) * static_cast<std::size_t>((mb_height + 1) / 2);
+  chain.quarter = arena.take<core::MotionVector>(regions);
+  chain.half = arena.take<core::MotionVector>(mbs);
+  for (core::MotionVector*& pass : chain.whole) pass = arena.take<core::MotionVector>(mbs);
+  chain.blocks = arena.take<core::MotionVector>(4 * mbs);
+  chain.refined = arena.take<PartitionVectors>(mbs);
+  chain.choices = arena.take<InterChoice>(mbs);
+  for (core::MotionRecord*& field : chain.fields) field = arena.take<core::MotionRecord>(mbs);
+  return chain;
+}
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,21 @@
+// Vectors at half and quarter samples of the reference pictures of a step, and the choice of partitions
+// (core/motion_refinement.h, core/motion_merge.h).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cu264/encoder.h"
+#include "encoder/cuda/inter/chain_view.h"
+
+namespace cu264::encoder::cuda {
+
+// Fills ChainView::refined, choices and fields: the vectors are in fields[0], and rd_cost and intra_is_likely
+// of the choices have their defaults. It reads what launch_motion_search found, source[0], the reference with
+// its half samples, and the pictures' QPs. With Preset::fast only the first of `refined` is written.
+void launch_motion_refinement(const StepView& step, Preset preset, cudaStream_t stream);
+
+// Its passes, in their order.
+void launch_refine(const StepView& step, Preset preset, cudaStream_t stream);
+void launch_merge(const StepView& step, Preset preset, int pass, cudaStream_t stream);
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,22 @@
+// The search for whole-sample vectors between the source pictures of a step and those before
+// (core/motion_search.h). It needs no reconstruction.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cu264/encoder.h"
+#include "encoder/cuda/inter/chain_view.h"
+
+namespace cu264::encoder::cuda {
+
+// Fills ChainView::quarter, half, whole and, except with Preset::fast, blocks. It reads the sources, whole[1]
+// of the picture before, and the pictures' QPs.
+void launch_motion_search(const StepView& step, Preset preset, cudaStream_t stream);
+
+// Its passes, in their order.
+void launch_search_quarter(const StepView& step, Preset preset, cudaStream_t stream);
+void launch_search_half(const StepView& step, Preset preset, cudaStream_t stream);
+void launch_search_whole(const StepView& step, Preset preset, int pass, cudaStream_t stream);
+void launch_search_blocks(const StepView& step, Preset preset, cudaStream_t stream);
+
+}  // namespace cu264::encoder::cuda
