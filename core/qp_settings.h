@@ -1,9 +1,9 @@
 // What differs between I pictures and the two kinds of macroblocks of P pictures at the same QP. Lambdas are in
-// twelfths of those in core/cost.h (core/p_lambda.h). All were measured.
+// twelfths of those in core/cost.h. Errors of a P picture matter less than those of a key picture, from which
+// others are predicted, so its lambdas are greater. All were measured.
 #pragma once
 
 #include "core/hd.h"
-#include "core/p_lambda.h"
 #include "core/quant.h"
 #include "core/quant8x8.h"
 
@@ -13,6 +13,8 @@ struct QpSettings {
   DeadZone luma, chroma, luma8x8;
   int rd_lambda, satd_lambda;
 };
+inline constexpr int kDefaultLambda = 12;
+inline constexpr int kPRdLambda = 16, kPSatdLambda = 15;
 inline constexpr QpSettings kIPictures = {kDeadZoneLuma, kDeadZoneChroma, kDeadZoneLuma8x8, kDefaultLambda,
                                           kDefaultLambda};
 inline constexpr QpSettings kIntraOfP = {kDeadZoneLuma, kDeadZoneChroma, kDeadZoneLuma8x8, kPRdLambda,
