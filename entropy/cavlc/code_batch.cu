@@ -15,6 +15,7 @@ std::size_t code_scratch_bytes(const GroupLayout& layout) {
 
 void launch_code(const BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
                  cudaStream_t stream) {
+  if (batch.motion != nullptr) return launch_code_p(batch, scratch, bits, stream);
   launch_code_groups<NoSymbolTransform>(batch, {}, scratch, bits, stream);
 }
 

@@ -22,4 +22,8 @@ std::size_t code_scratch_bytes(const GroupLayout& layout);
 void launch_code(const core::BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
                  cudaStream_t stream);
 
+// The same for batches with BatchView::motion, to which launch_code passes them on.
+void launch_code_p(const core::BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
+                   cudaStream_t stream);
+
 }  // namespace cu264::entropy

@@ -13,7 +13,7 @@
 
 namespace cu264::entropy {
 
-template <class SymbolTransform>
+template <class SymbolTransform, bool kInter>
 __global__ void __launch_bounds__(kThreads, blocks_per_sm(SymbolTransform::kBlocksPerSm))
     code_groups(const __grid_constant__ CodeJob job,
                 const __grid_constant__ typename SymbolTransform::Plan plan) {
@@ -37,13 +37,14 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(SymbolTransform::kBloc
     }
     const Group group = group_at(job.batch, job.layout, ticket);
     if (group.first >= group.end) continue;
-    GroupCoder<1, SymbolTransform>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane).run(none);
+    GroupCoder<1, SymbolTransform, kInter>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane)
+        .run(none);
     __syncwarp();
   }
 }
 
 // Each thread block codes one group.
-template <class SymbolTransform>
+template <class SymbolTransform, bool kInter>
 __global__ void __launch_bounds__(kThreads)
     code_groups_by_teams(const __grid_constant__ CodeJob job,
                          const __grid_constant__ typename SymbolTransform::Plan plan) {
@@ -57,12 +58,12 @@ __global__ void __launch_bounds__(kThreads)
   const Group group = group_at(job.batch, job.layout, blockIdx.x);
   if (group.first >= group.end) return;
   std::uint32_t* const d_spill = job.spill + blockIdx.x * std::size_t{kTeamWords};
-  GroupCoder<kWarps, SymbolTransform>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane)
+  GroupCoder<kWarps, SymbolTransform, kInter>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane)
       .run(s_listed);
 }
 
-// launch_code (code_batch.h) with a SymbolTransform.
-template <class SymbolTransform>
+// launch_code (code_batch.h) with a SymbolTransform. kInter: the batch has P pictures.
+template <class SymbolTransform, bool kInter = false>
 void launch_code_groups(const BatchView& batch, const typename SymbolTransform::Plan& plan,
                         const CodeScratch& scratch, const GroupBits& bits, cudaStream_t stream) {
   CodeJob job;
@@ -72,7 +73,7 @@ void launch_code_groups(const BatchView& batch, const typename SymbolTransform::
   job.zeros_and_runs = scratch.zeros_and_runs;
   job.ticket = scratch.ticket;
   job.spill = static_cast<std::uint32_t*>(scratch.own);
-  const auto kernel = code_groups<SymbolTransform>;
+  const auto kernel = code_groups<SymbolTransform, kInter>;
   int device = 0, multiprocessors = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
@@ -84,7 +85,7 @@ void launch_code_groups(const BatchView& batch, const typename SymbolTransform::
   // The number of teams may exceed what runs at once by half: while the first warp of a team works alone,
   // the others leave room unused.
   if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMaxBlocks)) {
-    const auto by_teams = code_groups_by_teams<SymbolTransform>;
+    const auto by_teams = code_groups_by_teams<SymbolTransform, kInter>;
     by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job, plan);
     return check_launch("code_groups_by_teams");
   }

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/bit_ops.h"
 #include "entropy/cavlc/block_coder.cuh"
@@ -30,6 +31,7 @@
 #include "entropy/cavlc/group_shared.cuh"
 #include "entropy/cavlc/group_writer.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
+#include "entropy/cavlc/p_header.cuh"
 #include "entropy/cavlc/word_sink.cuh"
 
 namespace cu264::entropy {
@@ -86,9 +88,13 @@ __device__ __forceinline__ T* warp_uniform(T* address) {
   return reinterpret_cast<T*>(__shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
 }
 
-// kTeam warps code the group: one warp, or all warps of the thread block.
-template <int kTeam, class SymbolTransform>
+// kTeam warps code the group: one warp, or all warps of the thread block. kInter: the batch has P pictures,
+// whose symbols are not transformed.
+template <int kTeam, class SymbolTransform, bool kInter>
 class GroupCoder {
+  using Header = std::conditional_t<kInter, PHeader, HeaderBits>;
+  static_assert(!(kInter && SymbolTransform::kAny));
+
  public:
   __device__ __forceinline__ GroupCoder(const CodeJob& job, const typename SymbolTransform::Plan& plan,
                                         const Group& group, const LevelCodes& s_level_codes,
@@ -125,7 +131,7 @@ class GroupCoder {
     wait_for_team();
     if (kTeam > 1) listed_ = s_listed;
     begin_copies();
-    HeaderBits header;
+    Header header;
     if (rank_ == 0) header = survey(mb, counts, neighbours, transform);
     intra16x16_ = __ballot_sync(kAllLanes, mb.exists && mb.record.kind == MacroblockKind::intra16x16);
     if (kTeam == 1) mb.prefetch_ahead(batch_);
@@ -140,16 +146,19 @@ class GroupCoder {
       length =
           static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
     }
-    GroupWriter(batch_, bits_, group_, s_.joined.words, lane_)
+    GroupWriter<kInter>(batch_, bits_, group_, s_.joined.words, lane_)
         .write(
             mb, header.length, length,
             [&](auto& sink) { put(sink, header, mb.nonzero() | 3u << core::kSlotChromaDc); },
             [&](GroupRecord& record, std::uint32_t begin) {
               if (record.before > 32 * kJoinedWords || __any_sync(kAllLanes, beyond != 0)) return false;
-              GroupJoiner(s_, d_spill_, lane_)
-                  .write(record, bits_.words_of(batch_, group_), begin, header, empty_with_zeros_, listed_);
+              const GroupJoiner joiner(s_, d_spill_, lane_);
+              joiner.write(
+                  record, bits_.words_of(batch_, group_), begin, header.length,
+                  [&] { join_header(joiner, begin, header); }, empty_with_zeros_, listed_);
               return true;
-            });
+            },
+            outside_of_layer(header));
   }
 
  private:
@@ -163,17 +172,42 @@ class GroupCoder {
     }
   }
 
+  // mb_skip_run is not part of macroblock_layer, which has a limit. The macroblocks that it skips leave more
+  // room than it needs, but for the one bit of a run of 0.
+  __device__ __forceinline__ static int outside_of_layer(const HeaderBits&) {
+    return 0;
+  }
+  __device__ __forceinline__ static int outside_of_layer(const PHeader& header) {
+    return max(header.run_length - 1, 0);
+  }
+
+  __device__ __forceinline__ static void join_header(const GroupJoiner& joiner, std::uint32_t begin,
+                                                     const HeaderBits& header) {
+#pragma unroll
+    for (int i = 0; i < HeaderBits::kWords; ++i) {
+      if (i > 0 || header.length_of(0) > 0) {
+        joiner.put(begin + header.length_before(i), left_aligned(~header.words[i], header.length_of(i)));
+      }
+    }
+  }
+  __device__ __forceinline__ void join_header(const GroupJoiner& joiner, std::uint32_t begin,
+                                              const PHeader& header) const {
+    JoinSink sink(joiner, begin);
+    header.put(sink, batch_, group_, lane_);
+    sink.finish();
+  }
+
   // Returns the macroblock's header.
-  __device__ __forceinline__ HeaderBits survey(const MacroblockLane& mb, const Counts& counts,
-                                               const Neighbours& neighbours,
-                                               const SymbolTransform& transform) {
+  __device__ __forceinline__ Header survey(const MacroblockLane& mb, const Counts& counts,
+                                           const Neighbours& neighbours, const SymbolTransform& transform) {
     std::uint32_t lengths[kLengthWords] = {}, nonzero = 0;
-    HeaderBits header;
+    Header header;
+    if constexpr (kInter) header = PHeader::of(batch_, group_, mb, neighbours, lane_);
     if (mb.exists) {
       mb.lengths_if_empty(counts, neighbours, lengths);
       if constexpr (SymbolTransform::kAny) {
         transform.put_header(header, mb, neighbours);
-      } else {
+      } else if constexpr (!kInter) {
         mb.put_header<false>(header, neighbours);
       }
       nonzero = mb.nonzero();
@@ -322,9 +356,13 @@ class GroupCoder {
   // Writes the lane's macroblock. `stored` is the mask of slots whose bits are in `words`, whether the block
   // is empty or not.
   template <class Sink>
-  __device__ __forceinline__ void put(Sink& sink, const HeaderBits& header, std::uint32_t stored) const {
+  __device__ __forceinline__ void put(Sink& sink, const Header& header, std::uint32_t stored) const {
+    if constexpr (kInter) {
+      header.put(sink, batch_, group_, lane_);
+    } else {
 #pragma unroll
-    for (int i = 0; i < HeaderBits::kWords; ++i) sink.put(header.words[i], header.length_of(i));
+      for (int i = 0; i < HeaderBits::kWords; ++i) sink.put(header.words[i], header.length_of(i));
+    }
     // The code of an empty block by its length, one hexadecimal digit each: all ones, or 000011 for six
     // bits.
     constexpr std::uint32_t kEmpty = 0x030f0310u;

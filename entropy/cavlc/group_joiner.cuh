@@ -25,26 +25,23 @@ class GroupJoiner {
       : s_(s), d_spill_(d_spill), lane_(lane) {}
 
   // Writes the record.before bits of the group, in which the lane's macroblock begins at bit `begin`.
+  // put_header() puts the `header_length` bits there.
   // `empty_with_zeros` is the mask of the macroblock's empty slots whose codes are not all ones; `listed` is
   // the number of blocks that are not empty.
+  template <class PutHeader>
   __device__ __forceinline__ void write(GroupRecord& record, std::uint32_t* d_words, std::uint32_t begin,
-                                        const HeaderBits& header, std::uint32_t empty_with_zeros,
-                                        int listed) {
+                                        int header_length, const PutHeader& put_header,
+                                        std::uint32_t empty_with_zeros, int listed) const {
     clear();
     __syncwarp();
-    std::uint32_t start = begin + header.length;
+    std::uint32_t start = begin + header_length;
 #pragma unroll
     for (int i = 0; i < kLengthWords; ++i) {
       s_.joined.starts[lane_ * kLengthWords + i] = static_cast<std::uint16_t>(start);
       start = __dp4a(s_.lengths[lane_][i], 0x01010101u, start);
     }
     __syncwarp();
-#pragma unroll
-    for (int i = 0; i < HeaderBits::kWords; ++i) {
-      if (i > 0 || header.length_of(0) > 0) {
-        put(begin + header.length_before(i), left_aligned(~header.words[i], header.length_of(i)));
-      }
-    }
+    put_header();
     if (__any_sync(kAllLanes, put_blocks(listed))) put_ends_of_blocks(listed);
     put_empty_blocks_with_zeros(empty_with_zeros);
     __syncwarp();
@@ -55,6 +52,13 @@ class GroupJoiner {
     // One word holds (bits & 31) of the last 32 bits, the word before it the others.
     const std::uint32_t* const s_end = s_.joined.words + max(bits >> 5, 1u);
     record.zeros_last = leading_zeros(__brev(__funnelshift_l(s_end[0], s_end[-1], bits)));
+  }
+
+  // Clears the bits from `position` on that are set in `zeros`, the highest of them first.
+  __device__ __forceinline__ void put(std::uint32_t position, std::uint32_t zeros) const {
+    std::uint32_t* const s_word = s_.joined.words + (position >> 5);
+    atomicXor(s_word, zeros >> (position & 31));
+    atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
 
  private:
@@ -69,13 +73,6 @@ class GroupJoiner {
     for (int i = 0; i < kAll; i += 32) {
       if (i + 32 <= kAll || i + lane_ < kAll) s_all[i + lane_] = {~0u, ~0u, ~0u, ~0u};
     }
-  }
-
-  // Clears the bits from `position` on that are set in `zeros`, the highest of them first.
-  __device__ __forceinline__ void put(std::uint32_t position, std::uint32_t zeros) const {
-    std::uint32_t* const s_word = s_.joined.words + (position >> 5);
-    atomicXor(s_word, zeros >> (position & 31));
-    atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
 
   // The position of a slot's bits and their number.
@@ -182,6 +179,27 @@ class GroupJoiner {
   GroupShared& s_;
   const std::uint32_t* const d_spill_;
   const int lane_;
+};
+
+// A lane's bits from a position on.
+class JoinSink {
+ public:
+  __device__ __forceinline__ JoinSink(const GroupJoiner& joiner, std::uint32_t position)
+      : joiner_(joiner), position_(position) {}
+
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (!queue_.push(bits, count)) return;
+    joiner_.put(position_, ~queue_.pop());
+    position_ += 32;
+  }
+  __device__ __forceinline__ void finish() const {
+    joiner_.put(position_, left_aligned(~queue_.bits, queue_.count));
+  }
+
+ private:
+  const GroupJoiner& joiner_;
+  std::uint32_t position_;
+  BitQueue queue_;
 };
 
 }  // namespace cu264::entropy

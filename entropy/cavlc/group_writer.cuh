@@ -63,7 +63,9 @@ struct OrSink {
 
 // All lanes of a warp use it together. Each has a macroblock whose `length` bits are written by put(sink).
 // The length of an I_PCM macroblock is that of mb_type; the writer itself writes mb_type and the samples.
-// `s_edges` holds 33 words.
+// `s_edges` holds 33 words. kInter: the batch has P pictures. Then mb_skip_run may come before a macroblock,
+// put(sink) also puts mb_type of I_PCM macroblocks, and macroblocks may have no bits at all.
+template <bool kInter = false>
 class GroupWriter {
  public:
   __device__ __forceinline__ GroupWriter(const core::BatchView& batch, const GroupBits& bits,
@@ -77,10 +79,10 @@ class GroupWriter {
 
   // join(record, begin) may write the whole group: record.before bits, in which the lane's
   // macroblock begins at bit `begin`. It returns whether it did. It is not called for groups that hold I_PCM
-  // macroblocks.
+  // macroblocks. `outside` of the bits need not have room where the macroblock's own are.
   template <class Put, class Join>
   __device__ __forceinline__ void write(const MacroblockLane& mb, int header_length, int length,
-                                        const Put& put, const Join& join) {
+                                        const Put& put, const Join& join, int outside = 0) {
     using core::MacroblockKind;
     GroupRecord record;
     const auto lanes_of = [&](MacroblockKind kind) {
@@ -92,7 +94,7 @@ class GroupWriter {
       record.mbs[kind] = static_cast<std::uint8_t>(__popc(lanes_of(static_cast<MacroblockKind>(kind))));
     }
     record.header_bits = static_cast<std::uint16_t>(warp_sum(static_cast<std::uint32_t>(header_length)));
-    record.broken = __any_sync(kAllLanes, length > 32 * kMacroblockWords);
+    record.broken = __any_sync(kAllLanes, length - outside > 32 * kMacroblockWords);
     if (record.broken == 0) {
       if (pcm == 0) {
         std::uint32_t end = static_cast<std::uint32_t>(length);
@@ -103,7 +105,7 @@ class GroupWriter {
         }
         record.before = __shfl_sync(kAllLanes, end, 31);
         const std::uint32_t begin = end - static_cast<std::uint32_t>(length);
-        if (!join(record, begin)) write_by_lanes(record, begin, put);
+        if (!join(record, begin)) write_by_lanes(record, begin, length, put);
       } else {
         write_parts(record, mb, length, put);
       }
@@ -116,7 +118,8 @@ class GroupWriter {
   // A word is stored by the lane that completes it. That lane adds from s_edges the bits that earlier lanes
   // have in the word.
   template <class Put>
-  __device__ __forceinline__ void write_by_lanes(GroupRecord& record, std::uint32_t begin, const Put& put) {
+  __device__ __forceinline__ void write_by_lanes(GroupRecord& record, std::uint32_t begin, int length,
+                                                 const Put& put) {
     const std::uint32_t bits = record.before;
     s_edges_[lane_] = 0;
     if (lane_ == 0) s_edges_[32] = 0;
@@ -134,15 +137,21 @@ class GroupWriter {
     __syncwarp();
     if (full && s_edges_[lane_] != 0) atomicOr(d_first, s_edges_[lane_]);
     if (lane_ == 0 && (bits & 31) != 0) d_words_[bits >> 5] = s_edges_[32];
-    // No mb_type other than I_PCM begins with more zeros (H.264 9.1, table 7-11), and every mb_type has a
-    // one.
-    constexpr int kMaxLeadingZeros = 4;
+    // No mb_type other than I_PCM begins with more zeros (H.264 9.1, table 7-11), nor does mb_skip_run where
+    // there is one: no level has more than 2^18 - 2 macroblocks in a picture (table A-1). Both have a one.
+    constexpr int kMaxLeadingZeros = kInter ? 17 : 4;
     const int zeros_last = sink.look_at_rest();
     record.may_escape =
         __any_sync(kAllLanes, sink.zeros.found || zeros_last + kMaxLeadingZeros >= kEscapeZeros);
     record.zeros_first = kMaxLeadingZeros;
     record.zeros_last =
-        static_cast<std::uint8_t>(min(__shfl_sync(kAllLanes, zeros_last, group_.end - group_.first - 1), 31));
+        static_cast<std::uint8_t>(min(__shfl_sync(kAllLanes, zeros_last, last_lane(length)), 31));
+  }
+
+  // The lane that writes the last bits.
+  __device__ __forceinline__ int last_lane(int length) const {
+    if constexpr (!kInter) return group_.end - group_.first - 1;
+    return max(31 - __clz(static_cast<int>(__ballot_sync(kAllLanes, length > 0))), 0);
   }
 
   // Writes a group that holds I_PCM macroblocks. Such groups are rare, so simple code is better than fast
@@ -176,7 +185,7 @@ class GroupWriter {
     __syncwarp();
     const auto position = static_cast<std::uint32_t>(before.aligned ? second + before.after : before.before);
     OrSink sink(d_words_, position);
-    if (pcm) {
+    if (pcm && !kInter) {
       core::put_ue(sink, core::kMbTypePcm);
     } else {
       put(sink);

@@ -141,6 +141,10 @@ struct MacroblockLane {
     asm volatile("prefetch.global.L2 [%0];" : : "l"(batch.total_coeff + mb * core::kTotalCoeffStride));
 #endif
   }
+  // Where there are P pictures.
+  __device__ __forceinline__ const core::MotionRecord& motion(const core::BatchView& batch) const {
+    return batch.motion[mb_];
+  }
   // The mask of slots that are in the bitstream and not empty.
   __device__ __forceinline__ std::uint32_t nonzero() const {
     return core::coded_slots(record) & record.nonzero_blocks;
@@ -197,6 +201,11 @@ struct MacroblockLane {
   template <bool kModeCodes, class Sink>
   __device__ __forceinline__ void put_header(Sink& sink, const Neighbours& neighbours) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(record)));
+    put_header_rest<kModeCodes>(sink, neighbours);
+  }
+  // The same without mb_type.
+  template <bool kModeCodes, class Sink>
+  __device__ __forceinline__ void put_header_rest(Sink& sink, const Neighbours& neighbours) const {
     core::put_transform_size_flag(sink, record);
     if (core::is_i_nxn(record.kind)) {
       if constexpr (kModeCodes) {

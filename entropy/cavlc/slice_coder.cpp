@@ -118,7 +118,9 @@ void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header
       stats.residual_bits += writer.bit_position() - header_end;
     }
   }
+  const std::uint64_t layers_end = writer.bit_position();
   if (mb_skip_run > 0) core::put_ue(writer, mb_skip_run);
+  stats.header_bits += writer.bit_position() - layers_end;
   core::put_trailing_bits(writer);
 }
 

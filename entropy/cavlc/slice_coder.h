@@ -18,7 +18,7 @@ struct SliceStats {
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
   std::uint32_t inter_mbs = 0;      // P_Skip included
-  std::uint64_t header_bits = 0;    // macroblock headers
+  std::uint64_t header_bits = 0;    // macroblock headers and mb_skip_run
   std::uint64_t residual_bits = 0;  // levels and I_PCM samples
   std::uint64_t bins = 0;           // of CABAC; 0 with CAVLC
 };

@@ -82,11 +82,17 @@ __device__ __forceinline__ void add(std::uint32_t& s_sum, std::uint32_t value) {
   if ((threadIdx.x & 31) == 0 && value != 0) atomicAdd(&s_sum, value);
 }
 
-// Returns the slice's length in bits. `first` is its first group.
-template <int kThreads>
+struct Larger {
+  __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return max(a, b); }
+};
+
+// Returns the slice's length in bits. `first` is its first group. kInter: the batch has P pictures.
+template <int kThreads, bool kInter>
 __device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t slice_index, std::size_t first,
                                             SliceSums& s_sums) {
   __shared__ WarpTotals<ChunkRun, kThreads / 32> s_totals;
+  __shared__ WarpTotals<std::uint32_t, kThreads / 32> s_ends;
+  std::uint32_t end_before = 0;  // one past the last group before the chunk that has bits
   const int picture = static_cast<int>(blockIdx.y), slice = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int first_row = core::slice_first_row(slice, job.batch.slices, job.batch.mb_height);
@@ -111,12 +117,23 @@ __device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t sl
       broken |= record.broken;
     }
     const ChunkRun before = scan_threads(run, ChunkRun(), whole, s_totals, FollowedBy());
+    std::uint32_t last_end = 0;  // one past the last group before this one that has bits
+    if constexpr (kInter) {
+      const bool has_bits = run.before != 0 || run.after != 0;
+      std::uint32_t all_ends = 0;
+      last_end =
+          scan_threads(has_bits ? static_cast<std::uint32_t>(own) + 1 : 0u, 0u, all_ends, s_ends, Larger());
+      last_end = max(last_end, end_before);
+      end_before = max(end_before, all_ends);
+    }
     if (own < job.layout.groups_a_slice) {
       GroupOffset offset;
       if (own < groups) {
         offset = group_offset(core::position_after(before.run(), position), run.run(), own == 0,
                               own == groups - 1);
         offset.words = words_offset(job, first + own, picture, first_mb + own * kGroup);
+        if (kInter && offset.before == 0 && offset.after == 0)
+          offset.words = static_cast<std::uint32_t>(own) + 1 - last_end;
         offset.slice = slice_index;
         offset.index = static_cast<std::uint32_t>(own);
       }
@@ -134,7 +151,7 @@ __device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t sl
 }
 
 // Each warp takes one group; if there are more warps than groups, several warps share a group.
-template <int kThreads>
+template <int kThreads, bool kInter>
 __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSums& s_sums) {
   constexpr int kWarps = kThreads / 32;
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
@@ -143,15 +160,15 @@ __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSum
   const int together = max(kWarps / unknown, 1);
   for (int i = warp / together; i < unknown; i += kWarps / together) {
     const std::uint32_t group = job.scratch.unknown[first + i];
-    const auto escapes =
-        static_cast<std::uint32_t>(count_escapes(GroupPayload(job, group), warp % together, together, lane));
+    const auto escapes = static_cast<std::uint32_t>(
+        count_escapes(GroupPayload<kInter>(job, group), warp % together, together, lane));
     if (lane != 0 || escapes == 0) continue;
     atomicAdd(&job.scratch.escapes[group], escapes);
     atomicAdd(&s_sums.escapes, escapes);
   }
 }
 
-template <int kThreads>
+template <int kThreads, bool kInter>
 __global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_constant__ PackJob job) {
   __shared__ SliceSums s_sums;
   __shared__ bool s_last;
@@ -160,7 +177,7 @@ __global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_consta
   const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
   if (threadIdx.x == 0) s_sums = {};
   __syncthreads();
-  const std::uint64_t bits = find_group_offsets<kThreads>(job, slice_index, first, s_sums);
+  const std::uint64_t bits = find_group_offsets<kThreads, kInter>(job, slice_index, first, s_sums);
   __syncthreads();
   SliceRecord& record = job.slice(picture, slice);
   if (threadIdx.x == 0) {
@@ -174,7 +191,7 @@ __global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_consta
     record = known;
   }
   __syncthreads();
-  if (s_sums.broken == 0) count_escapes_of<kThreads>(job, first, s_sums);
+  if (s_sums.broken == 0) count_escapes_of<kThreads, kInter>(job, first, s_sums);
   __syncthreads();
   if (threadIdx.x == 0) {
     record.escapes = s_sums.escapes;
@@ -184,18 +201,23 @@ __global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_consta
   if (s_last) find_nal_unit_offsets<kThreads>(job);
 }
 
-}  // namespace
-
-void launch_bit_offsets(const PackJob& job, cudaStream_t stream) {
+template <bool kInter>
+void launch(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
   // Small slices take small thread blocks, because there are many of them.
   constexpr int kFew = 256, kMany = 512, kFewGroups = 64;
   if (job.layout.groups_a_slice <= kFewGroups) {
-    find_bit_offsets<kFew><<<grid, kFew, 0, stream>>>(job);
+    find_bit_offsets<kFew, kInter><<<grid, kFew, 0, stream>>>(job);
   } else {
-    find_bit_offsets<kMany><<<grid, kMany, 0, stream>>>(job);
+    find_bit_offsets<kMany, kInter><<<grid, kMany, 0, stream>>>(job);
   }
   check_launch("find_bit_offsets");
+}
+
+}  // namespace
+
+void launch_bit_offsets(const PackJob& job, cudaStream_t stream) {
+  job.batch.motion != nullptr ? launch<true>(job, stream) : launch<false>(job, stream);
 }
 
 }  // namespace cu264::entropy

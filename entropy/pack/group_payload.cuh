@@ -31,6 +31,9 @@ __device__ __forceinline__ std::uint32_t bits_of(const PackJob& job, const Group
   return bits | bits_at(words_of(job, group) + ((group.before + 31) >> 5), group.after, offset - second);
 }
 
+// kInter: the batch has P pictures, where a group may have few bits or none, so that bits of several groups
+// lie in one byte.
+template <bool kInter>
 class GroupPayload {
  public:
   __device__ __forceinline__ GroupPayload(const PackJob& job, std::uint32_t index)
@@ -52,7 +55,7 @@ class GroupPayload {
   }
 
   // Returns the four bytes from the i-th on; bytes before the RBSP are zero. Bytes before the group are
-  // correct as far back as the preceding group reaches, which is not all zeros.
+  // correct as far back as the preceding group reaches, which is not all zeros; with kInter all are.
   __device__ __forceinline__ std::uint32_t word_at(int i) const {
     const int offset = 8 * i - lead();
     std::uint32_t word = bits_of(job_, own_, offset);
@@ -64,10 +67,32 @@ class GroupPayload {
 
  private:
   __device__ __forceinline__ std::uint32_t bits_before(int offset) const {
+    if constexpr (kInter) return bits_of_all_before(offset);
     if (!is_first()) {
       const GroupOffset before = d_own_[-1];
       return bits_of(job_, before, offset + static_cast<int>(own_.position - before.position));
     }
+    return bits_of_header(offset);
+  }
+
+  __device__ __noinline__ std::uint32_t bits_of_all_before(int offset) const {
+    const std::int64_t wanted =
+        static_cast<std::int64_t>(own_.position) + offset;  // the first bit's position
+    std::uint32_t word = 0;
+    for (std::uint32_t end = own_.index; end > 0;) {
+      const GroupOffset before = d_own_[static_cast<int>(end - 1 - own_.index)];
+      if (before.before == 0 && before.after == 0) {
+        end -= before.words;
+        continue;
+      }
+      word |= bits_of(job_, before, static_cast<int>(wanted - static_cast<std::int64_t>(before.position)));
+      if (static_cast<std::int64_t>(before.position) <= wanted) return word;
+      --end;
+    }
+    return word | bits_of_header(offset);
+  }
+
+  __device__ __forceinline__ std::uint32_t bits_of_header(int offset) const {
     // Where the header has more than 64 bits, the leading ones are zeros.
     const int zeros = max(slice_.header.length - 64, 0), length = slice_.header.length - zeros;
     const int from = offset + static_cast<int>(own_.position) - zeros;

@@ -1,9 +1,11 @@
 // Lays out the scratch of `code` and `pack` and launches them in order.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
+#include "cu264/status.h"
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
@@ -94,6 +96,10 @@ void launch_code_of(const PackJob& job, const EntropyKernel* kernel, const Launc
 void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                           const EntropyKernel* kernel, const LaunchCode& code, const Packer* packer) {
+  if (kernel != nullptr && batch.motion != nullptr) {
+    throw Error(ErrorCode::unsupported,
+                std::string("the kernel ") + kernel->name + " does not code P pictures");
+  }
   Arena arena(memory.scratch);
   PackJob job;
   job.batch = batch;

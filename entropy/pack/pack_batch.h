@@ -20,7 +20,7 @@ struct PackJob;
 struct PackedPicture {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  std::uint64_t header_bits = 0;    // macroblock headers
+  std::uint64_t header_bits = 0;    // macroblock headers and mb_skip_run
   std::uint64_t residual_bits = 0;  // levels and I_PCM samples
   std::uint32_t intra4x4_mbs = 0;
   std::uint32_t intra8x8_mbs = 0;
@@ -75,7 +75,8 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 
 // `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. If there is a
 // `kernel`, it takes the place of `code`, and a `packer` that of the production packer; the scratch must have
-// been measured for both. Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
+// been measured for both. A kernel codes no P pictures: with BatchView::motion there must be none, while any
+// packer will do. Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
 void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                           const EntropyKernel* kernel = nullptr, const LaunchCode& code = launch_code,

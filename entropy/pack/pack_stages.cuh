@@ -51,10 +51,12 @@ __device__ inline void set_prefix(SliceRecord& record, const core::BatchView& ba
 // The place of a group's bits in memory and their position in the slice; see GroupRecord.
 struct alignas(16) GroupOffset {
   std::uint64_t position = 0;  // in bits from the start of the slice's RBSP
-  std::uint32_t words = 0;     // where they begin, in units of four words
-  std::int32_t before = 0;     // bits; 0: there is no such group
-  std::int32_t after = 0;      // bits after the alignment
-  std::int32_t bytes = 0;      // bytes that the group completes
+  // Where they begin, in units of four words. Of a group of P_Skip macroblocks that has no bits: how many
+  // such groups end with it.
+  std::uint32_t words = 0;
+  std::int32_t before = 0;  // bits; 0: there is no such group, or it has no bits
+  std::int32_t after = 0;   // bits after the alignment
+  std::int32_t bytes = 0;   // bytes that the group completes
   std::uint32_t slice = 0;
   std::uint32_t index = 0;  // in the slice
 };

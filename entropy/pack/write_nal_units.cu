@@ -37,8 +37,8 @@ struct Pairs {
   int shift;
 };
 
-__device__ __forceinline__ Pairs pairs_of(const PackJob& job, const GroupPayload& payload,
-                                          std::uint64_t out) {
+template <class Payload>
+__device__ __forceinline__ Pairs pairs_of(const PackJob& job, const Payload& payload, std::uint64_t out) {
   const int skew = static_cast<int>((reinterpret_cast<std::uintptr_t>(job.stream) + out) & 7);
   const int lead = 8 * skew + payload.lead(), first = (lead + 63) >> 6, begin = 64 * first - lead;
   Pairs pairs;
@@ -74,8 +74,9 @@ __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pai
 }
 
 // Writes the words on both sides of the pairs, which begin at byte `begin`, with `lanes` lanes.
-__device__ __forceinline__ void write_sides(const GroupPayload& payload, std::uint8_t* d_out, int begin,
-                                            int pairs, int lane, int lanes) {
+template <class Payload>
+__device__ __forceinline__ void write_sides(const Payload& payload, std::uint8_t* d_out, int begin, int pairs,
+                                            int lane, int lanes) {
   const int end = begin + 8 * pairs;
   const int before = (begin + 3) >> 2, words = before + max((payload.bytes() - end + 3) >> 2, 0);
   for (int i = lane; i < words; i += lanes) {
@@ -83,12 +84,14 @@ __device__ __forceinline__ void write_sides(const GroupPayload& payload, std::ui
   }
 }
 
+// kInter: the batch has P pictures.
+template <bool kInter>
 __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__ PackJob job) {
   const int lane = static_cast<int>(threadIdx.x) & 31, log2 = job.warp_groups_log2;
   const std::uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 << log2;
   if (first >= job.groups) return;
   const std::uint32_t group = min(first + lane, job.groups - 1), escapes = job.scratch.escapes[group];
-  const GroupPayload own(job, group);
+  const GroupPayload<kInter> own(job, group);
   const SliceRecord& slice = own.slice();
   const bool written = lane >> log2 == 0 && first + lane < job.groups && own.bytes() != 0 && slice.lost == 0;
   std::uint64_t out = slice.offset + slice.prefix_bytes + own.first_byte();
@@ -106,19 +109,20 @@ __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__
   const int begin = from_lane(static_cast<int>(pairs.to - out), other);
   const std::uint64_t others = from_lane(out, other);
   if ((plain >> other & 1) != 0) {
-    write_sides(GroupPayload(job, first + other), job.stream + others, begin, count, lane & (31 >> log2),
-                32 >> log2);
+    write_sides(GroupPayload<kInter>(job, first + other), job.stream + others, begin, count,
+                lane & (31 >> log2), 32 >> log2);
   }
   for (unsigned rest = escaped; rest != 0; rest &= rest - 1) {
     const int i = __ffs(static_cast<int>(rest)) - 1;
-    write_escaped(GroupPayload(job, first + i), job.stream + from_lane(out, i), lane);
+    write_escaped(GroupPayload<kInter>(job, first + i), job.stream + from_lane(out, i), lane);
   }
 }
 
 }  // namespace
 
 void launch_write(const PackJob& job, cudaStream_t stream) {
-  write_groups<<<job.blocks_of(kThreads / 32), kThreads, 0, stream>>>(job);
+  const auto write = job.batch.motion != nullptr ? write_groups<true> : write_groups<false>;
+  write<<<job.blocks_of(kThreads / 32), kThreads, 0, stream>>>(job);
   check_launch("write_groups");
 }
 

@@ -24,9 +24,10 @@ void for_rows(int count, const std::function<void(int row)>& work) {
   for (int row = 0; row < count; ++row) work(row);
 }
 
-core::MotionVector invented_mvd(int largest, std::mt19937& random) {
+core::MotionVector invented_mvd(const PContent& content, std::mt19937& random) {
   const auto component = [&] {
-    const int most = below(random, 3) == 0 ? largest : std::min(largest, 3);
+    if (content.powers) return 1 << below(random, 14);
+    const int most = below(random, 3) == 0 ? content.mvd : std::min(content.mvd, 3);
     return below(random, 2 * most + 1) - most;
   };
   const int x = component();
@@ -38,7 +39,7 @@ void invent_inter(MacroblockRecord& mb, MotionRecord& motion, const PContent& co
                   std::uint8_t* total_coeff, std::mt19937& random) {
   for (int block = 0; block < 4; ++block) {
     motion.mvd[block] = core::begins_partition(mb.kind, block)
-                            ? invented_mvd(content.mvd, random)
+                            ? invented_mvd(content, random)
                             : motion.mvd[core::first_of_partition(mb.kind, block)];
   }
   const int luma = below(random, 3) == 0 ? 0 : below(random, 16);

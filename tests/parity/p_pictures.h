@@ -16,13 +16,14 @@ std::vector<TestPicture> coded_clip(const Shape& shape, test::Motion motion, int
 
 // What the macroblocks of an invented picture are drawn from.
 struct PContent {
-  int skips = 64;     // of 256 macroblocks that are not in a long run
-  bool runs = false;  // long runs of P_Skip in addition
-  int intra = 40;     // of 256 others
-  int mvd = 40;       // the largest component of mvd_l0; most are small
-  int density = 20;   // of 256 levels, as in invented_picture
-  int largest = 9;    // level
-  int pcm_in = 0;     // about one macroblock in so many is I_PCM; 0: none
+  int skips = 64;       // of 256 macroblocks that are not in a long run
+  bool runs = false;    // long runs of P_Skip in addition
+  int intra = 40;       // of 256 others
+  int mvd = 40;         // the largest component of mvd_l0; most are small
+  bool powers = false;  // all components of mvd_l0 are powers of two, whose codes end in zeros
+  int density = 20;     // of 256 levels, as in invented_picture
+  int largest = 9;      // level
+  int pcm_in = 0;       // about one macroblock in so many is I_PCM; 0: none
 };
 
 TestPicture invented_p_picture(const Shape& shape, const PContent& content, std::mt19937& random);

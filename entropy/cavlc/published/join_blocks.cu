@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads)
     length = header_length = static_cast<int>(header.bits);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) length += codes.lengths[first_block + slot];
   }
-  GroupWriter writer(job.batch, job.bits, group, s_edges[warp], lane);
+  GroupWriter<> writer(job.batch, job.bits, group, s_edges[warp], lane);
   const auto put = [&](auto& sink) {
     if (!mb.exists) return;
     mb.put_header<kModeCodes>(sink, neighbours);
