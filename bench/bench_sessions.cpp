@@ -4,7 +4,8 @@
 //
 //   bench_sessions [--only TABLE[,TABLE...]] [--quick] [--json FILE] CLIP.yuv WIDTHxHEIGHT
 //
-// Tables: opening, clips, small, groups, waiting, memory, teardown.
+// Tables: opening, clips, small, groups, gops, waiting, memory, teardown. `gops` has P pictures; its clip
+// should be of consecutive pictures.
 #include <cuda_runtime_api.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -138,19 +139,24 @@ struct GroupResult {
   std::vector<double> latencies;  // milliseconds
 };
 
-// Each stream sends its next frame when the packet of the previous frame arrives.
-GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int in_flight, double seconds) {
+// Each stream sends its next frame when the packet of the previous frame arrives. Every stream begins at
+// another frame of the pool.
+GroupResult run_group(const Config& config, const FramePool& pool, int streams, int in_flight,
+                      double seconds) {
   StreamGroupConfig group_config;
   group_config.backend = BackendChoice::cuda;
   group_config.batches_in_flight = in_flight;
   StreamGroup group(group_config);
   std::map<StreamGroup::Stream, StopWatch> sent;
-  std::uint64_t frame = 0;
+  std::map<StreamGroup::Stream, std::uint64_t> next_frame;
   std::vector<StreamGroup::Stream> all;
-  for (int i = 0; i < streams; ++i) all.push_back(group.open(config_of(clip, Preset::fast, 0)));
+  for (int i = 0; i < streams; ++i) {
+    all.push_back(group.open(config));
+    next_frame[all.back()] = static_cast<std::uint64_t>(7 * i);
+  }
   for (const StreamGroup::Stream stream : all) {
     sent[stream] = {};
-    group.submit(stream, pool.frame(frame++), 1s);
+    group.submit(stream, pool.frame(next_frame[stream]++), 1s);
   }
   GroupResult result;
   const double warm_up = 0.25 * seconds;
@@ -167,7 +173,7 @@ GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int 
       result.latencies.push_back(milliseconds(own));
     }
     own = {};
-    group.submit(next->stream, pool.frame(frame++), 1s);
+    group.submit(next->stream, pool.frame(next_frame[next->stream]++), 1s);
   }
   result.fps = static_cast<double>(packets) / (watch.seconds() - start);
   return result;
@@ -182,7 +188,8 @@ void report_groups(const Clip& clip, Run& run) {
         if (run.quick && in_flight == 4) continue;
         const double before = processor_seconds();
         const StopWatch watch;
-        const GroupResult result = run_group(*size, pool, streams, in_flight, run.quick ? 0.4 : 1.5);
+        const GroupResult result =
+            run_group(config_of(*size, Preset::fast, 0), pool, streams, in_flight, run.quick ? 0.4 : 1.5);
         run.report.row("streams in a group",
                        {{"width", size->width},
                         {"height", size->height},
@@ -193,6 +200,42 @@ void report_groups(const Clip& clip, Run& run) {
                         {"p99_ms", percentile(result.latencies, 0.99), 2},
                         {"cores", (processor_seconds() - before) / watch.seconds(), 2}});
       }
+    }
+  }
+}
+
+// P pictures: streams of a group, GOPs of a clip beside each other, and one picture at a time.
+void report_gops(const Clip& clip, Run& run) {
+  const FramePool pool(clip, MemoryKind::device);
+  for (const auto& [preset, name] : kPresets) {
+    Config config = config_of(clip, preset, 0);
+    config.gop = 30;
+    for (const int streams : {1, 16, 64}) {
+      const GroupResult result = run_group(config, pool, streams, 2, run.quick ? 0.5 : 1.5);
+      run.report.row("P pictures of streams in a group", {{"preset", name},
+                                                          {"gop", config.gop},
+                                                          {"streams", streams},
+                                                          {"fps", result.fps},
+                                                          {"median_ms", median(result.latencies), 2},
+                                                          {"p99_ms", percentile(result.latencies, 0.99), 2}});
+    }
+    for (const int gop : {1, 8, 30}) {
+      config.gop = gop, config.batch = 128;
+      Encoder encoder(config);
+      encode_clip(encoder, pool, kClipFrames);
+      std::vector<double> times;
+      for (int i = 0; i < (run.quick ? 3 : 9); ++i) {
+        const StopWatch watch;
+        encode_clip(encoder, pool, kClipFrames);
+        times.push_back(milliseconds(watch));
+      }
+      config.batch = 1;
+      const std::vector<double> latency = measure_latency(config, pool, run.quick);
+      run.report.row("P pictures of a clip", {{"preset", name},
+                                              {"gop", gop},
+                                              {"frames", kClipFrames},
+                                              {"ms", median(times), 2},
+                                              {"one_picture_ms", median(latency), 2}});
     }
   }
 }
@@ -295,9 +338,9 @@ void report_teardown(const Clip& clip, Run& run) {
 constexpr struct {
   const char* name;
   void (*report)(const Clip&, Run&);
-} kTables[] = {{"opening", report_opening},  {"clips", report_clips},     {"small", report_small_batches},
-               {"groups", report_groups},    {"waiting", report_waiting}, {"memory", report_memory},
-               {"teardown", report_teardown}};
+} kTables[] = {{"opening", report_opening}, {"clips", report_clips},      {"small", report_small_batches},
+               {"groups", report_groups},   {"gops", report_gops},        {"waiting", report_waiting},
+               {"memory", report_memory},   {"teardown", report_teardown}};
 
 void measure(int argc, char** argv) {
   const StopWatch watch;

@@ -48,6 +48,21 @@ struct BatchView {
   bool mode_codes = false;
 
   CU264_HD_MEMBER int macroblocks_per_picture() const { return mb_width * mb_height; }
+
+  // The same with `count` pictures from `first` on.
+  BatchView part(int first, int count) const {
+    BatchView view = *this;
+    const auto picture = static_cast<std::size_t>(first);
+    const std::size_t mb = picture * static_cast<std::size_t>(macroblocks_per_picture());
+    view.pictures = count;
+    view.sources += picture, view.params += picture;
+    view.macroblocks += mb, view.levels += mb * kLevelsPerMacroblock,
+        view.total_coeff += mb * kTotalCoeffStride;
+    if (motion != nullptr) view.motion += mb;
+    if (reconstruction != nullptr) view.reconstruction += mb * MacroblockLayout::kSamples;
+    if (qp_offsets != nullptr) view.qp_offsets += mb;
+    return view;
+  }
 };
 
 }  // namespace cu264::core

@@ -7,7 +7,8 @@
 
 namespace cu264::core {
 
-// Lambda per bit for SATD (satd4x4) in P pictures. Rate: the rate model by whose bits the picture is searched.
+// Lambda per bit for SATD (satd4x4) in P pictures. Rate: the rate model by whose bits the picture is
+// searched.
 template <class Rate>
 CU264_HD int p_satd_lambda(int qp) {
   return scaled_lambda(satd_lambda<Rate>(qp), kPSatdLambda);

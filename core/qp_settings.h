@@ -1,11 +1,14 @@
-// What differs between I pictures and the two kinds of macroblocks of P pictures at the same QP. Lambdas are in
-// twelfths of those in core/cost.h. Errors of a P picture matter less than those of a key picture, from which
-// others are predicted, so its lambdas are greater. All were measured.
+// What differs between I pictures and the two kinds of macroblocks of P pictures at the same QP. Lambdas are
+// in twelfths of those in core/cost.h. Errors of a P picture matter less than those of a key picture, from
+// which others are predicted, so its lambdas are greater. All were measured.
 #pragma once
+
+#include <cstdint>
 
 #include "core/hd.h"
 #include "core/quant.h"
 #include "core/quant8x8.h"
+#include "core/rdoq.h"
 
 namespace cu264::core {
 
@@ -24,6 +27,14 @@ inline constexpr QpSettings kInterOfP = {kDeadZoneInterLuma, kDeadZoneInterChrom
 
 CU264_HD int scaled_lambda(int lambda, int twelfths) {
   return lambda * twelfths / kDefaultLambda;
+}
+
+CU264_HD constexpr std::int64_t rdoq_lambda(const QpSettings& settings) {
+  return kRdoqLambda * settings.rd_lambda / kDefaultLambda;
+}
+
+CU264_HD constexpr std::int64_t p_rdoq_lambda() {
+  return rdoq_lambda(kInterOfP);
 }
 
 }  // namespace cu264::core

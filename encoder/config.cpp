@@ -163,8 +163,7 @@ void validate_gop(const Config& config) {
   refuse(config.watermark.has_value(), "a watermark", "use gop 1");
   refuse(config.scaling_lists != ScalingLists{}, "scaling lists", "use cqm flat, or gop 1");
   refuse(config.device_output, "packets on the device", "clear Config::device_output, or use gop 1");
-  refuse(config.backend == BackendChoice::cuda || !config.devices.empty(), "the cuda backend",
-         "use the cpu backend, or gop 1");
+  refuse(config.devices.size() > 1, "several devices", "use one device, or gop 1");
   refuse(cavlc_stage(config) != nullptr, "the published entropy coder or packing",
          "use production, or gop 1");
 }

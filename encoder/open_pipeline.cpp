@@ -105,7 +105,6 @@ OpenedPipeline open_pipeline(const Config& config, const StreamParams& params) {
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =
       !config.devices.empty() || config.device_output || params.execution.entropy_kernel != nullptr;
-  if (params.format.inter) return open_cpu(config, params, "P pictures are coded by it");
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
   try {
     return open_cuda(config, params);
@@ -159,13 +158,10 @@ LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) 
 
 OpenedLane open_lane([[maybe_unused]] const LaneChoice& choice, StreamParams params,
                      [[maybe_unused]] int device, bool shared, [[maybe_unused]] int side_by_side) {
-  constexpr std::size_t kStreamsOfLane = 256;
-  if (params.format.inter && choice.name != "cpu") {
-    throw Error(ErrorCode::unsupported, "P pictures do not go with the cuda backend",
-                "use the cpu backend, or gop 1");
-  }
+  // With P pictures every stream that may come takes memory.
+  const std::size_t streams_of_lane = params.format.inter ? 64 : 256;
   OpenedLane lane;
-  lane.streams = shared ? kStreamsOfLane : 1;
+  lane.streams = shared ? streams_of_lane : 1;
   params.execution.streams = static_cast<int>(lane.streams);
   params.execution.sleeps = true;
   params.pacing.lookahead = 0;  // each stream has its own, beside the lane's pictures

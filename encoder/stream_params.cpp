@@ -80,6 +80,7 @@ StreamParams stream_params(const Config& config) {
   params.outputs = {config.reconstruction, config.edge_maps, config.device_output};
   params.execution.threads = config.threads;
   params.execution.batch = config.batch;
+  params.execution.gop = config.gop;
   params.execution.entropy = config.entropy;
   params.execution.packing = config.packing;
   params.protection = protection(config);

@@ -66,6 +66,7 @@ struct Outputs {
 struct Execution {
   int threads = 0;                                  // of the cpu backend, as Config::threads
   int batch = 0;                                    // of the cuda backend, as Config::batch
+  int gop = 1;                                      // as Config::gop: how many GOPs lie in a batch
   EntropyCoder entropy = EntropyCoder::production;  // of the cuda backend, as `packing`
   Packing packing = Packing::production;
   const entropy::EntropyKernel* entropy_kernel = nullptr;  // instead of what `entropy` names

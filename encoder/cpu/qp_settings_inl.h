@@ -23,7 +23,7 @@ static inline void set_quantisers(MacroblockContext& mb, const ScalingLists& lis
   } else {
     set_quantiser(chroma[1], chroma_qp, settings.chroma, weights(lists.cr4x4));
   }
-  const std::int64_t rdoq_lambda = core::kRdoqLambda * settings.rd_lambda / core::kDefaultLambda;
+  const std::int64_t rdoq_lambda = core::rdoq_lambda(settings);
   mb.luma_quantiser.rdoq_lambda = chroma[0].rdoq_lambda = chroma[1].rdoq_lambda = rdoq_lambda;
   mb.luma_quantiser8x8.rdoq_lambda = rdoq_lambda;
   if (!mb.rate.transform_8x8_mode) return;

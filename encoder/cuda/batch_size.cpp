@@ -36,7 +36,8 @@ bool gives_pictures(const StreamParams& params) {
 bool divides(const StreamParams& params) {
   const bool in_fast =
       params.format.transform_8x8_mode && params.format.cabac && !params.pacing.controls_rate;
-  return !gives_pictures(params) && (params.decisions.preset != Preset::fast || in_fast);
+  return !gives_pictures(params) && !params.format.inter &&
+         (params.decisions.preset != Preset::fast || in_fast);
 }
 
 }  // namespace
@@ -89,8 +90,9 @@ int choose_batch(const StreamParams& params, const std::vector<int>& devices) {
   return 2 * half >= pictures - pictures / 10 ? half : pictures;
 }
 
+// P pictures refer to pictures of the batch before, which the same backend must have coded.
 int overlapping_batches(const StreamParams& params, int batch) {
-  if (gives_pictures(params)) return 1;
+  if (gives_pictures(params) || params.format.inter) return 1;
   const int rows = batch * params.format.mb_height, together = pictures_of_round(params);
   // What choose_batch() halves is such a multiple.
   if (params.execution.batch == 0) {

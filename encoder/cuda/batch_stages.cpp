@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "encoder/cuda/batch_tables.h"
+#include "encoder/cuda/inter/deblock_batch.h"
+#include "encoder/cuda/inter/half_samples.h"
+#include "encoder/cuda/inter/reconstruct_p.h"
+#include "encoder/cuda/inter/take_reference.h"
+#include "encoder/cuda/inter/take_source.h"
 #include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/search/reconstruct.h"
 #include "entropy/cabac/cabac_batch.h"
@@ -52,6 +58,7 @@ void BatchStages::set_up() {
   if (params_.decisions.edge_detector)
     edge_guide_.emplace(*params_.decisions.edge_detector, params_.format.width, params_.format.height,
                         d_.pictures);
+  chains_ = d_.chains;
   begin_clip();
 }
 
@@ -69,10 +76,11 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     tabled_.record(stream_.get());
     keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), tabled_, stream_);
   }
-  launch_reconstruct(view, pictures_on_device, common_qp(params), params_.decisions.preset,
-                     d.reconstruct_scratch, stream_.get(), d.marks,
-                     params_.protection.marks && params_.protection.marks->by_parity(),
-                     params_.format.scaling_lists);
+  if (params_.format.inter) {
+    launch_steps(view, pictures, d, pinned, pictures_on_device);
+  } else {
+    launch_reconstruct_of(view, d, params, pictures_on_device);
+  }
   if (params_.outputs.reconstruction) {
     const std::size_t mbs = count * static_cast<std::size_t>(view.macroblocks_per_picture());
     copy_to_host(pinned.macroblocks, d_.macroblocks, mbs, stream_);
@@ -83,6 +91,50 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
                         stream_.get());
   copy_to_host(pinned.pictures, d.pictures, count, stream_);
   return stream_;
+}
+
+void BatchStages::launch_reconstruct_of(const BatchView& view, const DeviceMemory::Batch& d,
+                                        std::span<const core::PictureParams> params,
+                                        int pictures_on_device) const {
+  launch_reconstruct(view, pictures_on_device, common_qp(params), params_.decisions.preset,
+                     d.reconstruct_scratch, stream_.get(), d.marks,
+                     params_.protection.marks && params_.protection.marks->by_parity(),
+                     params_.format.scaling_lists);
+}
+
+// A step takes the next picture of every chain: key pictures first, then P pictures, which refer to what the
+// step before has left in their chains.
+void BatchStages::launch_steps(const BatchView& view, const BatchPictures& pictures,
+                               const DeviceMemory::Batch& d, const PinnedMemory::Batch& pinned,
+                               int pictures_on_device) {
+  const auto count = static_cast<std::size_t>(pictures.count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ChainView& chain = chains_[static_cast<std::size_t>(pictures.plan[i].chain)];
+    std::swap(chain.source, chain.before);
+    pinned.chains[i] = chain;
+  }
+  check_cuda(cudaMemcpyAsync(d.chains, pinned.chains, count * sizeof(ChainView), cudaMemcpyHostToDevice,
+                             stream_.get()),
+             "copying to the device");
+  for (std::size_t first = 0, end = 0; first < count; first = end) {
+    std::size_t keys = first;
+    for (end = first; end < count && pictures.plan[end].step == pictures.plan[first].step; ++end) {
+      if (pinned.params[end].key) keys = end + 1;
+    }
+    const auto step = [&](std::size_t from) {
+      return StepView{view.part(static_cast<int>(from), static_cast<int>(end - from)), d.chains + from};
+    };
+    launch_take_source(step(first), stream_.get());
+    if (keys > first) {
+      launch_reconstruct_of(view.part(static_cast<int>(first), static_cast<int>(keys - first)), d,
+                            {pinned.params + first, keys - first}, pictures_on_device);
+    }
+    if (end > keys)
+      launch_reconstruct_p(step(keys), params_.decisions.preset, d_.inter_scratch, stream_.get());
+    launch_deblock(step(first).batch, d_.inter_scratch, stream_.get());
+    launch_take_reference(step(first), stream_.get());
+    launch_half_samples(step(first), stream_.get());
+  }
 }
 
 void BatchStages::wait() const {
@@ -102,6 +154,7 @@ BatchView BatchStages::view_of(const BatchPictures& pictures, const DeviceMemory
   view.sources = d.sources;
   view.params = d.params;
   view.macroblocks = d_.macroblocks;
+  view.motion = d_.motion;
   view.levels = d.levels;
   view.total_coeff = d_.total_coeff;
   view.reconstruction = d_.reconstruction;

@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "common/cuda/handles.h"
 #include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/device_layout.h"
+#include "encoder/cuda/inter/chain_planner.h"
 #include "encoder/cuda/mark.h"
 #include "encoder/cuda/qp_offset_relay.h"
 
@@ -22,7 +25,8 @@ namespace cu264::encoder::cuda {
 struct BatchPictures {
   PixelFormat format = PixelFormat::i420;  // on the device
   int count = 0;
-  Marks written;  // of their frames
+  std::vector<PlannedPicture> plan;  // where there are P pictures: what lies in each place of the batch
+  Marks written;                     // of their frames
 };
 
 class BatchStages {
@@ -51,12 +55,17 @@ class BatchStages {
   BatchView view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const;
   // pinned_edges receives the edge maps; null if nobody wants them.
   const std::int8_t* launch_qp_offsets_of(const BatchView& view, std::uint8_t* pinned_edges) const;
+  void launch_reconstruct_of(const BatchView& view, const DeviceMemory::Batch& d,
+                             std::span<const core::PictureParams> params, int pictures_on_device) const;
+  void launch_steps(const BatchView& view, const BatchPictures& pictures, const DeviceMemory::Batch& d,
+                    const PinnedMemory::Batch& pinned, int pictures_on_device);
   const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
 
   const StreamParams& params_;
   const DeviceMemory& d_;
   const PinnedMemory& pinned_;
   ClipKeys keys_;
+  std::vector<ChainView> chains_;  // where there are P pictures; `source` is that of a chain's latest picture
   Stream stream_;
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for Decisions::aq

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -19,6 +21,7 @@
 #include "encoder/cuda/batch_stages.h"
 #include "encoder/cuda/device_layout.h"
 #include "encoder/cuda/device_load.h"
+#include "encoder/cuda/inter/chain_planner.h"
 #include "encoder/cuda/packet_copies.h"
 #include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/stream_window.h"
@@ -41,7 +44,15 @@ struct Batch {
 
   Progress progress = Progress::idle;
   BatchPictures pictures;
-  std::vector<core::PictureParams> params;  // [picture]
+  std::vector<core::PictureParams> params;  // [place]
+  // Where there are P pictures: the place of each picture in the batch, in the order of submission, and the
+  // packets by place once one is collected.
+  std::vector<int> places;
+  struct CopiedPacket {
+    PacketBytes bytes;
+    std::exception_ptr error;
+  };
+  std::vector<CopiedPacket> packets;
   int collected = 0;
   DeviceLoad load;  // while it is being encoded
   StreamWindow window;
@@ -85,6 +96,7 @@ class CudaBackend final : public Backend {
     size_ = batch;
     if (same_layout) {
       stages_->begin_clip();
+      plan_anew();
     } else {
       set_up();
     }
@@ -155,14 +167,16 @@ class CudaBackend final : public Backend {
     if (batch.collected == 0 && copies_) {
       copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_,
                      params_.pacing.packet_capacity, params_.pacing.headroom);
+      if (planner_) copy_packets(batch);
     }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;
+    const int place = planner_ ? batch.places[static_cast<std::size_t>(picture)] : picture;
     if (batch.collected == batch.pictures.count) {
       batch.progress = Progress::idle;
       collecting_ = (collecting_ + 1) % kBatchesInFlight;
     }
-    return unit_of(index, picture);
+    return unit_of(index, place);
   }
 
  private:
@@ -185,8 +199,17 @@ class CudaBackend final : public Backend {
     filling_ = {};
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
     stages_->set_up();
+    plan_anew();
     if (params_.outputs.reconstruction)
       output_.resize(params_.format.mb_width, params_.format.mb_height, params_.format.slices);
+  }
+
+  // Offsets that adaptive quantisation remembers pass from each picture of a stream to the next.
+  void plan_anew() {
+    planner_.reset();
+    if (!params_.format.inter) return;
+    const bool in_order = params_.decisions.aq && params_.decisions.aq->remembers;
+    planner_.emplace(static_cast<int>(d_.chains.size()), params_.execution.streams, in_order);
   }
 
   // Returns whether the present memory layout and the filled tables also serve a batch with the other
@@ -213,6 +236,7 @@ class CudaBackend final : public Backend {
     Batch& batch = *batches_[next_];
     batch.pictures = std::exchange(filling_, {});
     batch.collected = 0;
+    if (planner_) arrange(batch, pinned_.batch[next_]);
     std::copy_n(pinned_.batch[next_].params, batch.pictures.count, batch.params.begin());
     batch.load = DeviceLoad(device_, batch.pictures.count);
     const Stream& packed = stages_->launch(next_, batch.pictures, batch.load.pictures_on_device());
@@ -226,6 +250,20 @@ class CudaBackend final : public Backend {
     batch.progress = Progress::encoding;
     if (notifier_) notify_of(batch);
     next_ = (next_ + 1) % kBatchesInFlight;
+  }
+
+  // Puts the pictures of a batch into the order in which they are coded.
+  void arrange(Batch& batch, PinnedMemory::Batch& pinned) {
+    const auto count = static_cast<std::size_t>(batch.pictures.count);
+    const std::vector<core::PictureParams> params(pinned.params, pinned.params + count);
+    const std::vector<SourcePicture> sources(pinned.sources, pinned.sources + count);
+    batch.pictures.plan = planner_->plan(params);
+    batch.places.resize(count);
+    for (std::size_t place = 0; place < count; ++place) {
+      const auto picture = static_cast<std::size_t>(batch.pictures.plan[place].picture);
+      pinned.params[place] = params[picture], pinned.sources[place] = sources[picture];
+      batch.places[picture] = static_cast<int>(place);
+    }
   }
 
   // An incomplete batch may come early, while the one before the last has not been collected yet.
@@ -272,6 +310,23 @@ class CudaBackend final : public Backend {
     for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
   }
 
+  // Copies all packets of a batch, in the order in which they lie in its stream.
+  void copy_packets(Batch& batch) const {
+    batch.packets.assign(static_cast<std::size_t>(batch.pictures.count), {});
+    for (Batch::CopiedPacket& packet : batch.packets) {
+      try {
+        packet.bytes = copies_->next();
+      } catch (...) {
+        packet.error = std::current_exception();
+      }
+    }
+  }
+
+  static PacketBytes take_packet(Batch::CopiedPacket& packet) {
+    if (packet.error) std::rethrow_exception(packet.error);
+    return std::move(packet.bytes);
+  }
+
   CodedAccessUnit unit_of(int index, int i) {
     Batch& batch = *batches_[index];
     const entropy::PackedPicture& picture = pinned_.batch[index].pictures[i];
@@ -279,7 +334,9 @@ class CudaBackend final : public Backend {
     CodedAccessUnit unit;
     unit.picture = params;
     PacketBytes slices;
-    if (copies_) slices = copies_->next();
+    if (copies_) {
+      slices = planner_ ? take_packet(batch.packets[static_cast<std::size_t>(i)]) : copies_->next();
+    }
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       unit.error = std::make_exception_ptr(
           Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
@@ -295,6 +352,7 @@ class CudaBackend final : public Backend {
     unit.stats.intra8x8_mbs = picture.intra8x8_mbs;
     unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
     unit.stats.pcm_mbs = picture.pcm_mbs;
+    unit.stats.inter_mbs = picture.inter_mbs;
     unit.stats.header_bits = picture.header_bits;
     unit.stats.residual_bits = picture.residual_bits;
     if (params_.outputs.device_output) {
@@ -321,7 +379,8 @@ class CudaBackend final : public Backend {
       std::memcpy(plane.samples.data(), from, plane.samples.size());
       from += plane.samples.size();
     }
-    return output_picture(output_, deblock, params_);
+    // Pictures that others refer to are filtered on the device.
+    return planner_ ? output_samples(output_, params_) : output_picture(output_, deblock, params_);
   }
 
   StreamParams params_;
@@ -337,6 +396,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Stream> notices_;     // for notifier_
   std::shared_ptr<Notifier> notifier_;  // null: nobody waits
   std::vector<std::unique_ptr<Batch>> batches_;
+  std::optional<ChainPlanner> planner_;   // where there are P pictures
   std::unique_ptr<PacketCopies> copies_;  // null if packets stay on the device
   BatchPictures filling_;                 // submitted, but not launched yet
   bool flushed_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/cuda/arena.h"
+#include "encoder/cuda/inter/chain_memory.h"
+#include "encoder/cuda/inter/reconstruct_p.h"
 #include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/search/reconstruct.h"
 #include "encoder/cuda/tuned.h"
@@ -99,7 +101,14 @@ DeviceMemory lay_out_device(const StreamParams& params, int batch, std::uint8_t*
   }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
-  if (params.outputs.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
+  if (params.outputs.reconstruction || params.format.inter)
+    m.reconstruction = arena.take(mbs * kMacroblockSamples);
+  if (params.format.inter) {
+    m.motion = arena.take<core::MotionRecord>(mbs);
+    for (int i = 0; i < chains_of(params, batch); ++i)
+      m.chains.push_back(take_chain(arena, params.format.mb_width, params.format.mb_height));
+    m.inter_scratch = arena.take(inter_scratch_bytes(batch, params.format.mb_width, params.format.mb_height));
+  }
   if (params.protection.marks) m.mark_frame = arena.take(params.protection.marks->frame().size());
   const entropy::EntropyKernel* const kernel = entropy_kernel_of(params);
   if (params.protection.cipher && params.protection.cipher->parts().modes && kernel != nullptr) {
@@ -117,6 +126,7 @@ DeviceMemory lay_out_device(const StreamParams& params, int batch, std::uint8_t*
     b.sources = arena.take<SourcePicture>(pictures);
     b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
+    if (params.format.inter) b.chains = arena.take<ChainView>(pictures);
     if (params.protection.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.slice_headers =
         arena.take<core::SliceHeaderBits>(pictures * static_cast<std::size_t>(params.format.slices));
@@ -143,6 +153,7 @@ PinnedMemory lay_out_pinned(const StreamParams& params, int batch, std::uint8_t*
     b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
     b.window = arena.take(m.window_bytes);
+    if (params.format.inter) b.chains = arena.take<ChainView>(pictures);
     if (params.outputs.edge_maps) {
       b.edges = arena.take(pictures * static_cast<std::size_t>(params.format.width) *
                            static_cast<std::size_t>(params.format.height));
@@ -153,6 +164,12 @@ PinnedMemory lay_out_pinned(const StreamParams& params, int batch, std::uint8_t*
   }
   bytes = arena.bytes();
   return m;
+}
+
+// As many as make GOPs of a batch independent of each other, but one for each stream at least.
+int chains_of(const StreamParams& params, int batch) {
+  const int gop = params.execution.gop, of_batch = gop > 0 ? (batch + gop - 1) / gop + 1 : 1;
+  return std::max(params.execution.streams, of_batch);
 }
 
 MemoryRequirement memory_of_backend(const StreamParams& params, int batch) {

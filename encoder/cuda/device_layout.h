@@ -19,11 +19,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "cu264/encoder.h"
 #include "encoder/adaptive_quantisation/device_edge_guide.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
+#include "encoder/cuda/inter/chain_view.h"
 #include "encoder/packed_frame.h"
 #include "encoder/stream_params.h"
 #include "entropy/pack/pack_batch.h"
@@ -38,8 +40,12 @@ struct DeviceMemory {
   EdgeGuideMemory edge_guide;                     // null pointers unless edges guide it
   core::MacroblockRecord* macroblocks = nullptr;  // as in BatchView
   std::uint8_t* total_coeff = nullptr;
-  std::uint8_t* reconstruction = nullptr;  // null unless Outputs::reconstruction
+  std::uint8_t* reconstruction = nullptr;  // null unless Outputs::reconstruction, or there are P pictures
   std::uint8_t* mark_frame = nullptr;      // null without Protection::marks
+  // Where there are P pictures.
+  core::MotionRecord* motion = nullptr;  // as in BatchView
+  std::vector<ChainView> chains;
+  void* inter_scratch = nullptr;
   // Null unless modes are encrypted for a kernel other than the production coder.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* pack_scratch = nullptr;   // null with CABAC
@@ -56,6 +62,7 @@ struct DeviceMemory {
     void* coded = nullptr;  // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
     entropy::PackedPicture* pictures = nullptr;  // null without CABAC: CAVLC's packer writes to the host's
     std::uint8_t* stream = nullptr;              // [stream_bytes]
+    ChainView* chains = nullptr;                 // [picture]; null without P pictures
   } batch[kBatchesInFlight];
   std::size_t staged_bytes = 0;
   std::size_t stream_bytes = 0;
@@ -70,6 +77,7 @@ struct PinnedMemory {
     core::MacroblockRecord* macroblocks = nullptr;  // null unless Outputs::reconstruction
     std::uint8_t* reconstruction = nullptr;
     std::uint8_t* edges = nullptr;  // [picture][height][width]; null unless Outputs::edge_maps
+    ChainView* chains = nullptr;    // null without P pictures
   } batch[kBatchesInFlight];
   std::size_t window_bytes = 0;
 };
@@ -84,6 +92,9 @@ std::size_t upload_bytes(const StreamParams& params);
 
 // The bytes of the largest frame as the kernels read it.
 std::size_t staged_bytes(const StreamParams& params);
+
+// The chains of P pictures that a backend has memory for.
+int chains_of(const StreamParams& params, int batch);
 
 // Returns the memory that one backend takes on the current device, without buffers for frames from the host.
 MemoryRequirement memory_of_backend(const StreamParams& params, int batch);

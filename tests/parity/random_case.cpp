@@ -11,11 +11,12 @@
 #include "encoder/frame_layout.h"
 #include "tests/parity/random_content.h"
 #include "tests/parity/random_draw.h"
+#include "tests/support/moving_pictures.h"
 
 namespace cu264::parity {
 namespace {
 
-enum Purpose { kCase, kGroup, kStages };
+enum Purpose { kCase, kGroup, kStages, kGops };
 
 enum class RateMode { qp, crf, bitrate, buffer, cbr, most_bytes, exact_bytes };
 
@@ -222,6 +223,31 @@ void draw_stages(RandomDraw& draw, const CaseBounds& bounds, Config& config) {
   if (draw.once_in(2)) config.packing = Packing::gvle;
 }
 
+// Makes the streams ones with P pictures: what does not go with them is left out.
+void draw_gop(RandomDraw& draw, RandomCase& drawn) {
+  Config& config = drawn.config;
+  const Config before = config;
+  config = Config{};
+  config.width = before.width, config.height = before.height, config.qp = before.qp;
+  config.preset = before.preset, config.profile = before.profile, config.cavlc = before.cavlc;
+  config.slices = before.slices, config.deblock = before.deblock, config.input_format = before.input_format;
+  config.colour = before.colour, config.headers = before.headers, config.frame_rate = before.frame_rate;
+  config.batch = before.batch, config.threads = before.threads, config.reconstruction = before.reconstruction;
+  config.aq = draw.once_in(3) ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
+  config.gop = draw.one_of(std::array{0, 2, 3, 4, 8, 30});
+  for (RandomClip& clip : drawn.clips) {
+    clip.changes.clear();
+    if (!draw.once_in(4)) {
+      const test::Picture& first = clip.pictures.front();
+      clip.pictures = test::make_clip(draw.one_of(test::kMotions), first.width, first.height,
+                                      std::min(clip.frames, 8), static_cast<std::uint32_t>(draw.word()));
+    }
+    for (int i = 0; i < clip.frames; ++i) {
+      if (draw.once_in(9)) clip.keys[i] = true;
+    }
+  }
+}
+
 // Draws everything but what differs between a stream of its own and one of a group.
 RandomCase draw_case(RandomDraw& draw, const CaseBounds& bounds) {
   RandomCase drawn;
@@ -270,6 +296,7 @@ std::string RandomCase::text() const {
       << static_cast<int>(c.profile) << (c.cavlc ? " cavlc" : "")
       << (c.scaling_lists == ScalingLists{} ? "" : " jvt") << " slices " << c.slices << " batch " << c.batch
       << rate_text(c);
+  if (c.gop != 1) out << " gop " << c.gop;
   if (c.entropy == EntropyCoder::cavlcu) out << " cavlcu";
   if (c.packing == Packing::gvle) out << " gvle";
   if (c.edge_guided > 0)
@@ -302,6 +329,11 @@ RandomCase make_case(std::uint64_t seed, int number, const CaseBounds& bounds) {
   drawn.seed = seed, drawn.number = number;
   RandomDraw stages(seed, number, kStages);
   draw_stages(stages, bounds, drawn.config);
+  if (bounds.gops) {
+    RandomDraw gops(seed, number, kGops);
+    draw_gop(gops, drawn);
+    return drawn;
+  }
   const Config& c = drawn.config;
   const bool coded_again = c.bitrate > 0 || c.max_frame_bytes > 0 || c.frame_bytes > 0;
   if (!coded_again && !c.watermark && draw.once_in(6)) drawn.config.device_output = true;
@@ -324,7 +356,7 @@ RandomGroup make_group(std::uint64_t seed, int number, const CaseBounds& bounds)
   const int alike_width = draw.between(1, small.most_width),
             alike_height = draw.between(1, small.most_height);
   const int streams = draw.between(1, bounds.most_streams);
-  RandomDraw stages(seed, ~number, kStages);
+  RandomDraw stages(seed, ~number, kStages), gops(seed, ~number, kGops);
   for (int i = 0; i < streams; ++i) {
     RandomCase stream = draw_case(draw, small);
     stream.seed = seed, stream.number = number;
@@ -340,6 +372,7 @@ RandomGroup make_group(std::uint64_t seed, int number, const CaseBounds& bounds)
       stream.config.reconstruction = false;
     }
     draw_stages(stages, bounds, stream.config);
+    if (bounds.gops) draw_gop(gops, stream);
     // A stream of a group keeps its size, and its settings.
     for (RandomClip& clip : stream.clips) {
       clip.before = {}, clip.changes.clear(), clip.drains.clear();

@@ -23,6 +23,7 @@ struct CaseBounds {
   bool large_sides = true;  // whether now and then a picture is much larger
   int devices = 1;          // that there are
   bool pipeline = false;    // whether all cases have the published pipeline
+  bool gops = false;        // whether all cases have P pictures
 };
 
 struct RandomClip {
@@ -32,6 +33,7 @@ struct RandomClip {
   std::map<int, ConfigChanges> changes;  // by frame: made before it is sent
   std::map<int, int> qps;                // by frame: Frame::qp
   std::map<int, bool> drains;            // by frame: after it was sent
+  std::map<int, bool> keys;              // by frame: Frame::key
 };
 
 // How the frames of a stream lie in memory, and who writes them.

@@ -79,6 +79,7 @@ Frame FrameSource::frame(int i) {
   }
   frame.stream = stream_;
   if (const auto qp = clip_.qps.find(i); qp != clip_.qps.end()) frame.qp = qp->second;
+  frame.key = clip_.keys.count(i) != 0;
   return frame;
 }
 

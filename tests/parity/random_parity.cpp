@@ -1,11 +1,11 @@
 // Codes random streams and groups of streams on both backends and compares their bytes:
 //
 //   random_parity [--seconds S] [--cases N] [--seed S] [--case N | --group N] [--small] [--pipeline]
-//   [--verbose]
+//   [--gops] [--verbose]
 //
 // With --pipeline the CUDA backend has the published pipeline in all cases (Config's option "pipeline"); the
 // CPU backend, which has one form of each stage, says what the bytes are. Otherwise some cases have parts of
-// it.
+// it. With --gops all cases have P pictures.
 //
 // It goes on until so much time has passed or so many cases were coded, and then with --case or --group does
 // that one alone. Without --seed the clock gives one, which is printed. The exit status is 0 if nothing
@@ -40,6 +40,7 @@ struct Options {
   std::optional<int> one_case, one_group;
   bool small = false;
   bool pipeline = false;
+  bool gops = false;
   bool verbose = false;
 };
 
@@ -65,6 +66,8 @@ Options parse(const std::vector<std::string>& arguments) {
       options.small = true;
     } else if (name == "--pipeline") {
       options.pipeline = true;
+    } else if (name == "--gops") {
+      options.gops = true;
     } else if (name == "--verbose") {
       options.verbose = true;
     } else {
@@ -77,7 +80,7 @@ Options parse(const std::vector<std::string>& arguments) {
 CaseBounds bounds_of(const Options& options) {
   CaseBounds bounds;
   if (options.small) bounds = {48, 40, 3, 3, false, 1};
-  bounds.pipeline = options.pipeline;
+  bounds.pipeline = options.pipeline, bounds.gops = options.gops;
   int devices = 1;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 1 && !options.small) bounds.devices = 2;
   return bounds;
@@ -127,9 +130,10 @@ class Comparison {
     if (fault.empty()) fault = decoding_fault(random_case, cuda);
     if (fault.empty()) return;
     ++tally_.faults;
-    std::printf("FAULT: %s\n  in %s\n  again: random_parity --seed %llu %s %d%s%s\n", fault.c_str(),
+    std::printf("FAULT: %s\n  in %s\n  again: random_parity --seed %llu %s %d%s%s%s\n", fault.c_str(),
                 random_case.text().c_str(), static_cast<unsigned long long>(seed_), option, number,
-                options_.small ? " --small" : "", options_.pipeline ? " --pipeline" : "");
+                options_.small ? " --small" : "", options_.pipeline ? " --pipeline" : "",
+                options_.gops ? " --gops" : "");
     std::fflush(stdout);
   }
 

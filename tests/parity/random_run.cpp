@@ -130,8 +130,8 @@ void serve(std::vector<GroupStream>& streams, std::size_t first, std::size_t ste
 std::string text(const PictureStats& s) {
   std::ostringstream out;
   out << "qp " << s.qp << " (" << s.mean_qp << ") codings " << s.codings << " I4x4 " << s.intra4x4_mbs
-      << " I8x8 " << s.intra8x8_mbs << " I16x16 " << s.intra16x16_mbs << " PCM " << s.pcm_mbs
-      << " header bits " << s.header_bits << " residual bits " << s.residual_bits;
+      << " I8x8 " << s.intra8x8_mbs << " I16x16 " << s.intra16x16_mbs << " PCM " << s.pcm_mbs << " inter "
+      << s.inter_mbs << " header bits " << s.header_bits << " residual bits " << s.residual_bits;
   return out.str();
 }
 

@@ -15,8 +15,8 @@ namespace {
 std::string text(const PictureStats& s) {
   std::ostringstream out;
   out << "qp " << s.qp << " I4x4 " << s.intra4x4_mbs << " I8x8 " << s.intra8x8_mbs << " I16x16 "
-      << s.intra16x16_mbs << " PCM " << s.pcm_mbs << " header bits " << s.header_bits << " residual bits "
-      << s.residual_bits;
+      << s.intra16x16_mbs << " PCM " << s.pcm_mbs << " inter " << s.inter_mbs << " header bits "
+      << s.header_bits << " residual bits " << s.residual_bits;
   return out.str();
 }
 
@@ -65,7 +65,7 @@ std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>&
 std::string text(const Config& c) {
   std::ostringstream out;
   out << c.width << 'x' << c.height << " qp " << c.qp << ' ' << encoder::name_of(c.preset) << " slices "
-      << c.slices << " batch " << c.batch;
+      << c.slices << " batch " << c.batch << " gop " << c.gop;
   if (c.input_format) out << ' ' << encoder::name_of(*c.input_format);
   return out.str();
 }

@@ -1,4 +1,5 @@
 // The kernels for streams with the 8x8 transform.
+#define CU264_SEARCHES_P
 #include "encoder/cuda/inter/inter_kernels.cuh"
 
 namespace cu264::encoder::cuda {

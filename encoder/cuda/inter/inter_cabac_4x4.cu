@@ -1,5 +1,6 @@
 // The kernels that count CABAC's bits, for streams with 4x4 transforms alone.
 #define CU264_COUNTS_CABAC
+#define CU264_SEARCHES_P
 #include "encoder/cuda/inter/inter_kernels.cuh"
 
 namespace cu264::encoder::cuda {

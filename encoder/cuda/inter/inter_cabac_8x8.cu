@@ -1,5 +1,6 @@
 // The kernels that count CABAC's bits, for streams with the 8x8 transform.
 #define CU264_COUNTS_CABAC
+#define CU264_SEARCHES_P
 #include "encoder/cuda/inter/inter_kernels.cuh"
 
 namespace cu264::encoder::cuda {

@@ -1,5 +1,5 @@
-// An inter macroblock whose vectors are known, on a warp: transform, quantisation and reconstruction, with the
-// results of encoder/cpu/inter_coding_inl.h. Nothing depends on a neighbour.
+// An inter macroblock whose vectors are known, on a warp: transform, quantisation and reconstruction, with
+// the results of encoder/cpu/inter_coding_inl.h. Nothing depends on a neighbour.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ struct CodedInterLuma {
   std::int64_t cost = 0;
 };
 
-template <bool kRd, bool kTransform8x8>
+template <bool kRd, bool kRdoq, bool kTransform8x8>
 struct InterCoder {
   using Lists = FlatLists;
   WarpState<kRd>& s;
@@ -72,6 +72,58 @@ struct InterCoder {
 
   // ---- luma
 
+  // The level of a block becomes the warp's, and its sample is reconstructed. Blocks of halves that are not
+  // `active` are left alone. Returns which lanes have levels.
+  __device__ unsigned store_small(int sub, int level, int in_order, int predicted, int& sample, bool active) {
+    const unsigned nonzero = __ballot_sync(kWarp, active && in_order != 0);
+    const int bx = core::luma_block_x(sub), by = core::luma_block_y(sub);
+    const int residual = nonzero != 0 ? inverse_transform(lane, dequantised(mine.luma, level)) : 0;
+    sample = core::clip_sample(predicted + residual, 8);
+    if (active) {
+      const int count = __popc((nonzero >> (16 * lane.half)) & 0xffff);
+      s.levels[core::kSlotLuma + sub][lane.coding] = static_cast<std::int16_t>(level);
+      *s.canvas.at(4 * bx + lane.x, 4 * by + lane.y) = static_cast<std::uint8_t>(sample);
+      if (lane.position == 0) {
+        s.counts[core::kSlotLuma + sub] = static_cast<std::uint8_t>(count);
+        s.luma_counts.at(bx, by) = static_cast<std::int8_t>(count);
+      }
+    }
+    __syncwarp();
+    return nonzero;
+  }
+
+  // A block's levels depend on the counts of those to the left and above: first block 0, then 1 and 2,
+  // then 3.
+  __device__ CodedInterBlock code_small_by_rdoq(int block) {
+    int share = 0, error = 0;
+    unsigned any = 0;
+#pragma unroll 1
+    for (int pass = 0; pass < 3; ++pass) {
+      const bool active = pass == 1 || lane.half == 0;
+      const int sub = 4 * block + (pass == 0 ? 0 : pass == 1 ? 1 + lane.half : 3);
+      const int bx = core::luma_block_x(sub), by = core::luma_block_y(sub);
+      const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
+      const int source = s.luma[y][x], predicted = space.luma[y][x];
+      const int scaled = forward_transform(lane, source - predicted) * mine.luma.multiplier;
+      const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
+      const int context = s.luma_counts.context(rate(), bx, by);
+      __syncwarp();  // both halves have read their contexts
+      const RdoqLevel chosen =
+          choose_level_by_rdoq(s.rd.variants, rate(), lane, core::absolute(in_order), in_order < 0,
+                               core::BlockCategory::luma_4x4, mine.luma.shift, context, active);
+      const int level = __shfl_sync(kWarp, chosen.level, 16 * lane.half + lane.coding);
+      int sample = 0;
+      any |= store_small(sub, level, chosen.level, predicted, sample, active);
+      if (active) {
+        share += chosen.share;
+        error += (source - sample) * (source - sample);
+      }
+    }
+    CodedInterBlock coded{any != 0};
+    coded.bits = warp_sum(share), coded.squared_error = warp_sum(error);
+    return coded;
+  }
+
   __device__ CodedInterBlock code_with_small_transforms(int block) {
     int share = 0, error = 0, score = 0;
     unsigned any = 0;
@@ -83,18 +135,9 @@ struct InterCoder {
       const int source = s.luma[y][x], predicted = space.luma[y][x];
       const int level = signed_level(mine.luma, forward_transform(lane, source - predicted));
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
-      const unsigned nonzero = __ballot_sync(kWarp, in_order != 0);
-      const unsigned of_half = (nonzero >> (16 * lane.half)) & 0xffff;
+      int sample = 0;
+      const unsigned nonzero = store_small(sub, level, in_order, predicted, sample, true);
       any |= nonzero;
-      s.levels[core::kSlotLuma + sub][lane.coding] = static_cast<std::int16_t>(level);
-      if (lane.position == 0) {
-        s.counts[core::kSlotLuma + sub] = static_cast<std::uint8_t>(__popc(of_half));
-        s.luma_counts.at(bx, by) = static_cast<std::int8_t>(__popc(of_half));
-      }
-      const int residual = nonzero != 0 ? inverse_transform(lane, dequantised(mine.luma, level)) : 0;
-      const int sample = core::clip_sample(predicted + residual, 8);
-      *s.canvas.at(x, y) = static_cast<std::uint8_t>(sample);
-      __syncwarp();
       if constexpr (kRd) {
         share += rate().share(lane, in_order, core::BlockCategory::luma_4x4,
                               s.luma_counts.context(rate(), bx, by));
@@ -102,8 +145,8 @@ struct InterCoder {
       } else {
         const unsigned ones = __ballot_sync(kWarp, core::absolute(in_order) == 1);
         core::LevelMasks masks;
-        masks.nonzero = static_cast<decltype(masks.nonzero)>(of_half);
-        masks.ones = static_cast<decltype(masks.ones)>((ones >> (16 * lane.half)) & 0xffff);
+        masks.nonzero = (nonzero >> (16 * lane.half)) & 0xffff;
+        masks.ones = (ones >> (16 * lane.half)) & 0xffff;
         score += core::decimation_score(masks, false);
       }
     }
@@ -129,6 +172,16 @@ struct InterCoder {
     samples.predicted[0] = space.luma[b.y + place.pair][b.x + place.line];
     samples.predicted[1] = space.luma[b.y + 7 - place.pair][b.x + place.line];
     std::int16_t* const levels = s.levels[b.slot()];
+    if constexpr (kRdoq) {
+      CodedInterBlock coded{};
+      coded.bits = quantise_by_rdoq(coder, lane, rate(), b, samples);
+      const Coded8x8 result = coder.reconstruct_stored(b, samples);
+      coder.store_samples(b, result);
+      coded.any = result.counts != 0;
+      coded.squared_error = samples.squared_error(result);
+      __syncwarp();
+      return coded;
+    }
     const Coded8x8 result = coder.code(samples, levels);
     coder.store(lane, b, result);
     __syncwarp();
@@ -151,8 +204,12 @@ struct InterCoder {
   }
 
   // A lane's two samples of an 8x8 block, in row lane / 4.
-  __device__ int block_x(int block) const { return 8 * (block & 1) + 2 * (lane.lane & 3); }
-  __device__ int block_y(int block) const { return 8 * (block >> 1) + (lane.lane >> 2); }
+  __device__ int block_x(int block) const {
+    return 8 * (block & 1) + 2 * (lane.lane & 3);
+  }
+  __device__ int block_y(int block) const {
+    return 8 * (block >> 1) + (lane.lane >> 2);
+  }
 
   __device__ int error_of_prediction(int block) const {
     const int x = block_x(block), y = block_y(block);
@@ -185,6 +242,8 @@ struct InterCoder {
       CodedInterBlock coded;
       if constexpr (kLarge) {
         coded = code_with_large_transform(block);
+      } else if constexpr (kRdoq) {
+        coded = code_small_by_rdoq(block);
       } else {
         coded = code_with_small_transforms(block);
       }
@@ -257,11 +316,15 @@ struct InterCoder {
 
   // Returns its cost where rate and distortion decide, and sets CodedBlockPatternChroma.
   __device__ std::int64_t code_chroma(int& pattern) {
-    ChromaCoder<kRd, false, LaneQuantiser, true> coder{
-        s,           constants,           lane,
-        rate(),      mine.chroma,         &space.chroma[0][0][0],
-        s.levels + core::kSlotChromaDc,   s.counts + core::kSlotChromaDc};
-    coder.quantise();
+    ChromaCoder<kRd, kRdoq, LaneQuantiser, true> coder{s,
+                                                       constants,
+                                                       lane,
+                                                       rate(),
+                                                       mine.chroma,
+                                                       &space.chroma[0][0][0],
+                                                       s.levels + core::kSlotChromaDc,
+                                                       s.counts + core::kSlotChromaDc};
+    quantise<kRdoq>(coder, true);
     const std::uint32_t row =
         *reinterpret_cast<const std::uint32_t*>(&space.chroma[0][0][0] + chroma_row_offset(lane));
     pattern = coder.pattern();
@@ -276,8 +339,8 @@ struct InterCoder {
             warp_sum(tried == 2 ? coder.reconstruct_with_ac(nullptr) : coder.flat_error(tried == 1, row));
         const std::int64_t bits = (tried > 0 ? dc_bits : 0) + (tried == 2 ? ac_bits : 0) +
                                   constants.rate().chroma_pattern_bits(tried);
-        const std::int64_t cost = core::chroma_rd_cost<SearchRate>(error, bits, constants.rd_lambda,
-                                                                   constants.chroma_error_weight);
+        const std::int64_t cost =
+            core::chroma_rd_cost<SearchRate>(error, bits, constants.rd_lambda, constants.chroma_error_weight);
         if (cost < least) least = cost, best = tried;
       }
       pattern = best;
@@ -342,8 +405,8 @@ struct InterCoder {
     luma_pattern = chroma_pattern = 0;
   }
 
-  // Codes the macroblock, whose source and prediction are in shared memory. Sets choice.rd_cost where rate and
-  // distortion decide.
+  // Codes the macroblock, whose source and prediction are in shared memory. Sets choice.rd_cost where rate
+  // and distortion decide.
   __device__ MacroblockResult code(InterChoice& choice) {
     MacroblockResult result;
     forget_neighbouring_counts(s, lane);

@@ -31,9 +31,10 @@ struct InterMemory {
 };
 
 // A warp codes a macroblock. None depends on another.
-template <bool kRd, bool kTransform8x8>
+template <bool kRd, bool kRdoq, bool kTransform8x8>
 __global__ void __launch_bounds__(32 * kInterWarps)
-    code_inter_kernel(const __grid_constant__ StepView step, const __grid_constant__ ConstantsByQp<true> constants) {
+    code_inter_kernel(const __grid_constant__ StepView step,
+                      const __grid_constant__ ConstantsByQp<true> constants) {
   extern __shared__ __align__(16) std::uint8_t s_memory[];
   auto& memory = *reinterpret_cast<InterMemory<kRd, kTransform8x8>*>(s_memory);
   if constexpr (kRd) memory.rate_tables.fill();
@@ -45,7 +46,8 @@ __global__ void __launch_bounds__(32 * kInterWarps)
   const unsigned mbs = static_cast<unsigned>(batch.macroblocks_per_picture());
   if (number >= mbs * static_cast<unsigned>(batch.pictures)) return;
   auto& [s, space] = memory.warps[warp];
-  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants.initial(), memory.rate_tables, FlatLists{});
+  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants.initial(), memory.rate_tables,
+                     FlatLists{});
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
 
@@ -71,7 +73,7 @@ __global__ void __launch_bounds__(32 * kInterWarps)
   reinterpret_cast<std::uint32_t*>(space.chroma)[lane.lane] = predicted.chroma;
   __syncwarp();
 
-  InterCoder<kRd, kTransform8x8> coder{s, space, memory.intra8x8, here, mine, lane};
+  InterCoder<kRd, kRdoq, kTransform8x8> coder{s, space, memory.intra8x8, here, mine, lane};
   const MacroblockResult result = coder.code(choice);
   __syncwarp();
   store_macroblock(s, batch, position, lane, result.record);
@@ -81,13 +83,13 @@ __global__ void __launch_bounds__(32 * kInterWarps)
   }
 }
 
-template <bool kRd, bool kTransform8x8>
+template <bool kRd, bool kRdoq, bool kTransform8x8>
 void launch_code(const InterLaunch& job) {
   const StepView& step = job.step;
-  constexpr auto kernel = code_inter_kernel<kRd, kTransform8x8>;
+  constexpr auto kernel = code_inter_kernel<kRd, kRdoq, kTransform8x8>;
   const ConstantsByQp<true> constants(job.search, kTransform8x8, 0, core::kInterOfP);
-  const unsigned mbs =
-      static_cast<unsigned>(step.batch.pictures) * static_cast<unsigned>(step.batch.macroblocks_per_picture());
+  const unsigned mbs = static_cast<unsigned>(step.batch.pictures) *
+                       static_cast<unsigned>(step.batch.macroblocks_per_picture());
   allow_shared_memory(kernel);
   kernel<<<(mbs + kInterWarps - 1) / kInterWarps, 32 * kInterWarps, sizeof(InterMemory<kRd, kTransform8x8>),
            job.stream>>>(step, constants);
@@ -97,9 +99,10 @@ void launch_code(const InterLaunch& job) {
 template <bool kTransform8x8>
 void code_inter(const InterLaunch& job) {
 #if !defined(CU264_COUNTS_CABAC)
-  if (job.search.rd_candidates == 0) return launch_code<false, kTransform8x8>(job);
+  if (job.search.rd_candidates == 0) return launch_code<false, false, kTransform8x8>(job);
 #endif
-  launch_code<true, kTransform8x8>(job);
+  job.search.rdoq ? launch_code<true, true, kTransform8x8>(job)
+                  : launch_code<true, false, kTransform8x8>(job);
 }
 
 // The rows of a step that are searched for I macroblocks.
@@ -119,7 +122,7 @@ struct IntraMemory {
 };
 
 // A warp takes a row at a time, in the order of tickets (Row).
-template <bool kRd, bool kTransform8x8>
+template <bool kRd, bool kRdoq, bool kTransform8x8>
 __global__ void __launch_bounds__(32 * kIntraWarps)
     search_intra_kernel(const __grid_constant__ StepView step,
                         const __grid_constant__ ConstantsByQp<true> constants,
@@ -131,7 +134,8 @@ __global__ void __launch_bounds__(32 * kIntraWarps)
   __syncthreads();
   const BatchView& batch = step.batch;
   auto& [s, intra8x8_space] = memory.warps[uniform(static_cast<int>(threadIdx.x >> 5))];
-  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants.initial(), memory.rate_tables, FlatLists{});
+  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants.initial(), memory.rate_tables,
+                     FlatLists{});
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned count = static_cast<unsigned>(batch.pictures) * static_cast<unsigned>(batch.mb_height);
@@ -141,16 +145,15 @@ __global__ void __launch_bounds__(32 * kIntraWarps)
     ticket = uniform(ticket);
     if (ticket >= count) return;
     IntraRow row(batch, rows.progress, ticket);
-    const InterChoice* const choices =
-        step.chains[row.position.picture].choices + static_cast<std::size_t>(row.position.mb_y) * batch.mb_width;
+    const InterChoice* const choices = step.chains[row.position.picture].choices +
+                                       static_cast<std::size_t>(row.position.mb_y) * batch.mb_width;
     while (row.find_next(batch, choices, lane)) {
       load_picture_neighbours(s, batch, row.position, lane);
       put_source(s, batch.format, lane, fetch_source(batch, row.position, lane));
       __syncwarp();
-      const MacroblockResult result =
-          search_macroblock<kRd, false>(s, constants.of(batch, row.position, mine), mine, row.position, NoMarks{},
-                                        WarpsThatNeverMeet{},
-                                        memory.intra8x8.workspace(intra8x8_space, NothingToWaitFor{}));
+      const MacroblockResult result = search_macroblock<kRd, kRdoq>(
+          s, constants.of(batch, row.position, mine), mine, row.position, NoMarks{}, WarpsThatNeverMeet{},
+          memory.intra8x8.workspace(intra8x8_space, NothingToWaitFor{}));
       __syncwarp();
       bool taken = true;
       if constexpr (kRd) {
@@ -165,10 +168,10 @@ __global__ void __launch_bounds__(32 * kIntraWarps)
   }
 }
 
-template <bool kRd, bool kTransform8x8>
+template <bool kRd, bool kRdoq, bool kTransform8x8>
 void launch_search(const InterLaunch& job, void* scratch) {
   const StepView& step = job.step;
-  constexpr auto kernel = search_intra_kernel<kRd, kTransform8x8>;
+  constexpr auto kernel = search_intra_kernel<kRd, kRdoq, kTransform8x8>;
   const ConstantsByQp<true> constants(job.search, kTransform8x8, 0, core::kIntraOfP);
   const int rows = step.batch.pictures * step.batch.mb_height;
   const IntraRows memory{static_cast<unsigned*>(scratch), static_cast<unsigned*>(scratch) + rows};
@@ -184,9 +187,10 @@ void launch_search(const InterLaunch& job, void* scratch) {
 template <bool kTransform8x8>
 void search_intra(const InterLaunch& job, void* scratch) {
 #if !defined(CU264_COUNTS_CABAC)
-  if (job.search.rd_candidates == 0) return launch_search<false, kTransform8x8>(job, scratch);
+  if (job.search.rd_candidates == 0) return launch_search<false, false, kTransform8x8>(job, scratch);
 #endif
-  launch_search<true, kTransform8x8>(job, scratch);
+  job.search.rdoq ? launch_search<true, true, kTransform8x8>(job, scratch)
+                  : launch_search<true, false, kTransform8x8>(job, scratch);
 }
 
 }  // namespace CU264_SEARCH

@@ -38,8 +38,8 @@ struct PredictedSamples {
   std::uint32_t chroma;
 };
 
-// (x, y): of the macroblock's first luma sample. Lane 2 r + h has the eight luma samples from column 8 h of row
-// r; lane 16 c + 2 r + h has the four samples of component c from column 4 h of row r.
+// (x, y): of the macroblock's first luma sample. Lane 2 r + h has the eight luma samples from column 8 h of
+// row r; lane 16 c + 2 r + h has the four samples of component c from column 4 h of row r.
 __device__ inline PredictedSamples predict_macroblock(const ChainView& chain, int x, int y, int lane,
                                                       const core::MotionRecord& motion) {
   PredictedSamples p;
@@ -56,8 +56,7 @@ __device__ inline PredictedSamples predict_macroblock(const ChainView& chain, in
   const std::uint8_t* const lower = upper + plane.pitch;
   p.chroma = 0;
   for (int i = 0; i < 4; ++i) {
-    const int sample =
-        core::chroma_sample(upper[i], upper[i + 1], lower[i], lower[i + 1], v.x & 7, v.y & 7);
+    const int sample = core::chroma_sample(upper[i], upper[i + 1], lower[i], lower[i + 1], v.x & 7, v.y & 7);
     p.chroma |= static_cast<std::uint32_t>(sample) << (8 * i);
   }
   return p;

@@ -9,14 +9,8 @@
 
 #include "cu264/encoder.h"
 #include "encoder/cuda/inter/chain_view.h"
-#include "encoder/presets.h"
 
 namespace cu264::encoder::cuda {
-
-// Whether these kernels have a preset: RDOQ of inter macroblocks is not there yet.
-inline bool codes_p_pictures(Preset preset) {
-  return !search_params(preset, false).rdoq;
-}
 
 // Codes all macroblocks of a step as inter macroblocks: fills macroblocks, motion (without mvd), levels,
 // total_coeff and reconstruction of its batch, and InterChoice::rd_cost. Asynchronous on `stream`.
@@ -25,8 +19,8 @@ void launch_code_inter(const StepView& step, Preset preset, cudaStream_t stream)
 // The bytes of scratch memory that launch_search_intra needs for that many pictures.
 std::size_t intra_scratch_bytes(int pictures, int mb_height);
 
-// Searches the macroblocks for which InterChoice::intra_is_likely as I macroblocks, in their order, and replaces
-// them where that is better. The scratch memory belongs to the launch until it ends.
+// Searches the macroblocks for which InterChoice::intra_is_likely as I macroblocks, in their order, and
+// replaces them where that is better. The scratch memory belongs to the launch until it ends.
 void launch_search_intra(const StepView& step, Preset preset, void* scratch, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

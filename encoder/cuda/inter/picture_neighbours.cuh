@@ -53,7 +53,8 @@ __device__ void load_picture_neighbours(WarpState<kRd>& s, const BatchView& batc
   }
   const int c = i >> 4, at = i & 7;
   const std::uint8_t* const chroma = planes + luma_bytes + c * (luma_bytes / 4) +
-                                     static_cast<std::size_t>(8 * position.mb_y) * (width / 2) + 8 * position.mb_x;
+                                     static_cast<std::size_t>(8 * position.mb_y) * (width / 2) +
+                                     8 * position.mb_x;
   if ((i & 8) == 0) {
     s.left_chroma[c][4 + at] = left ? fresh(chroma + static_cast<std::size_t>(at) * (width / 2) - 1) : kNone;
   } else {
@@ -117,8 +118,8 @@ class IntraRow {
     int next = batch.mb_width;
     for (int first = position.mb_x + 1; first < batch.mb_width; first += 32) {
       const int mb = first + lane.lane;
-      const bool likely = mb < batch.mb_width && choices[mb].intra_is_likely &&
-                          records[mb].kind != core::MacroblockKind::pcm;
+      const bool likely =
+          mb < batch.mb_width && choices[mb].intra_is_likely && records[mb].kind != core::MacroblockKind::pcm;
       const unsigned found = __ballot_sync(kWarp, likely);
       if (found == 0) continue;
       next = first + __ffs(static_cast<int>(found)) - 1;

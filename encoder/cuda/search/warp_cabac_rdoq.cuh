@@ -24,7 +24,7 @@ template <int kLanes, int kOwn>
 struct CabacRdoq {
   // What a unit of bits costs, in the units of squared errors used here. No block's bits cost as much as
   // kNever.
-  static constexpr int kLambda = static_cast<int>(core::kRdoqLambda);
+  static constexpr int kLambda = static_cast<int>(kSearchRdoqLambda);
   static constexpr int kNever = INT_MAX;
 
   const core::StepCosts* steps;
@@ -155,7 +155,8 @@ struct CabacRdoq {
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
       if (i > 0) above = limited_sum(above, own[i]);
-      const int saved = core::rdoq_saved_by_cut(bits - bits_below[i], i > 0 ? above : lost);
+      const int saved =
+          core::rdoq_saved_by_cut(bits - bits_below[i], i > 0 ? above : lost, kSearchRdoqLambda);
       if (level[i] != 0 && saved > most) most = saved, cut = i, bits_of_cut = bits_below[i];
     }
     const int best = group_max(most);

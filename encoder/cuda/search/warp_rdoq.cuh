@@ -52,7 +52,7 @@ __device__ std::int64_t rate_of_variant(RdoqVariants& variants, const Rate& rate
   core::LevelMasks masks;
   masks.nonzero = (nonzero & kept) | (other != 0 ? here : 0);
   masks.ones = (ones & kept) | (abs(other) == 1 ? here : 0);
-  return core::kRdoqLambda * rate.block_bits(mine, masks, category, context);
+  return kSearchRdoqLambda * rate.block_bits(mine, masks, category, context);
 }
 
 // `scaled` and `negative` describe the coefficient at the lane's position in coding order; positions that the
@@ -74,7 +74,7 @@ static __device__ __noinline__ RdoqLevel choose_level_by_rdoq(RdoqVariants& vari
 
   if (!__any_sync(kWarp, level != 0)) return {0, rate_model.share(lane, 0, category, context)};
   std::int64_t rate =
-      core::kRdoqLambda * half_sum_of_small(lane, rate_model.share(lane, level, category, context));
+      kSearchRdoqLambda * half_sum_of_small(lane, rate_model.share(lane, level, category, context));
   for (int round = 0; round < core::kRdoqRounds; ++round) {
     const std::int64_t growth = core::rdoq_growth_of_step(value, abs(level)) * (1 << Rate::kFraction);
     const std::int64_t bits = rate_of_variant(variants, rate_model, lane, level, core::towards_zero(level),

@@ -1,0 +1,164 @@
+// P pictures: the packets of the CUDA backend are those of the CPU backend, whatever lies together in a
+// batch.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "cu264/stream_group.h"
+#include "tests/parity/session_checks.h"
+#include "tests/support/moving_pictures.h"
+#include "tests/support/quick.h"
+
+namespace cu264::parity {
+namespace {
+
+using test::Motion;
+using namespace std::chrono_literals;
+
+constexpr Preset kCodedPresets[] = {Preset::fast, Preset::balanced, Preset::best};
+
+struct Coding {
+  Profile profile;
+  bool cavlc;
+};
+constexpr Coding kCodings[] = {
+    {Profile::high, false}, {Profile::baseline, false}, {Profile::main, false}, {Profile::high, true}};
+
+Config gop_config(Preset preset, const Coding& coding, int gop, int qp) {
+  Config config;
+  config.preset = preset, config.gop = gop, config.qp = qp, config.reconstruction = true;
+  config.profile = coding.profile, config.cavlc = coding.cavlc;
+  return config;
+}
+
+class PPicturesParity : public SessionParity {};
+
+TEST_F(PPicturesParity, SmallCase) {
+  test::QuickCases cases(3);
+  for (const Preset preset : kCodedPresets) {
+    for (const Coding& coding : kCodings) {
+      for (const Motion motion : {Motion::slow, Motion::noisy, Motion::cut}) {
+        if (cases.leave_out()) continue;
+        SCOPED_TRACE(test::name_of(motion));
+        expect_parity(gop_config(preset, coding, 3, 26), test::make_clip(motion, 52, 34, 5), {4});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(PPicturesParity, EveryMotionAndQp) {
+  test::QuickCases cases(40);
+  for (const Preset preset : kCodedPresets) {
+    for (const Coding& coding : kCodings) {
+      for (const Motion motion : test::kMotions) {
+        for (const int qp : {0, 8, 17, 25, 33, 42, 51}) {
+          if (cases.leave_out()) continue;
+          SCOPED_TRACE(test::name_of(motion));
+          Config config = gop_config(preset, coding, 4, qp);
+          config.slices = 1 + qp % 3;
+          config.deblock = qp != 42;
+          if (qp % 2 == 1) config.aq = AdaptiveQuantisation::variance;
+          expect_parity(config, test::make_clip(motion, 100, 82, 7), {1, 3, 7});
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PPicturesParity, Sizes) {
+  test::QuickCases cases(4);
+  for (const auto& [width, height] :
+       {std::pair{1, 1}, {16, 16}, {2, 50}, {50, 2}, {17, 33}, {130, 16}, {16, 130}, {640, 368}}) {
+    if (cases.leave_out()) continue;
+    for (const Motion motion : {Motion::slow, Motion::fast, Motion::objects}) {
+      Config config = gop_config(Preset::fast, kCodings[0], 0, 27);
+      expect_parity(config, test::make_clip(motion, width, height, 4), {2});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// GOPs of a batch lie beside each other, and go on in the next batch.
+TEST_F(PPicturesParity, GopsAndBatches) {
+  const std::vector<test::Picture> clip = test::make_clip(Motion::noisy, 48, 48, 19);
+  test::QuickCases cases(4);
+  for (const int gop : {0, 2, 3, 5, 30}) {
+    if (cases.leave_out()) continue;
+    for (const bool aq : {false, true}) {
+      Config config = gop_config(Preset::fast, kCodings[0], gop, 29);
+      if (aq) config.aq = AdaptiveQuantisation::variance;
+      expect_parity(config, clip, {1, 2, 7, 19});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Callers ask for key pictures and QPs, and begin clips anew.
+TEST_F(PPicturesParity, FramesSayMore) {
+  const std::vector<test::Picture> clip = test::make_clip(Motion::slow, 64, 48, 14);
+  const auto code = [&](BackendChoice backend, int batch) {
+    Config config = gop_config(Preset::balanced, kCodings[0], 0, 24);
+    config.width = 64, config.height = 48, config.backend = backend, config.batch = batch;
+    Encoder encoder(config);
+    std::vector<Packet> packets;
+    const std::vector<PlacedFrame> frames = place(clip, PixelFormat::i420, MemoryKind::host);
+    for (int round = 0; round < 2; ++round) {
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        Frame frame = frames[i].view(static_cast<std::int64_t>(i));
+        frame.key = i % 5 == 3 || i == 9;
+        if (i % 4 == 1) frame.qp = 20 + static_cast<int>(i);
+        while (!encoder.send(frame)) packets.push_back(encoder.receive().value());
+      }
+      encoder.flush();
+      while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+    }
+    return packets;
+  };
+  const std::vector<Packet> host = code(BackendChoice::cpu, 0);
+  for (const int batch : {1, 5, 14}) expect_equal(host, code(BackendChoice::cuda, batch));
+}
+
+TEST_F(PPicturesParity, StreamsOfAGroup) {
+  constexpr int kStreams = 3, kPictures = 6;
+  std::vector<std::vector<test::Picture>> clips;
+  for (std::uint32_t s = 0; s < kStreams; ++s)
+    clips.push_back(test::make_clip(Motion::noisy, 48, 32, kPictures, s + 1));
+  const auto code = [&](BackendChoice backend) {
+    StreamGroupConfig group_config;
+    group_config.backend = backend;
+    StreamGroup group(group_config);
+    std::vector<StreamGroup::Stream> ids;
+    std::vector<std::vector<PlacedFrame>> frames;
+    for (int s = 0; s < kStreams; ++s) {
+      Config config = gop_config(Preset::fast, kCodings[0], 2 + s, 25 + s);
+      config.width = 48, config.height = 32;
+      ids.push_back(group.open(config));
+      frames.push_back(place(clips[static_cast<std::size_t>(s)], PixelFormat::i420, MemoryKind::host));
+    }
+    std::vector<std::vector<Packet>> packets(kStreams);
+    const auto take = [&](std::size_t s, std::chrono::seconds timeout) {
+      auto packet = group.receive(ids[s], timeout);
+      if (packet) packets[s].push_back(std::move(*packet));
+      return packet.has_value();
+    };
+    for (std::size_t i = 0; i < kPictures; ++i) {
+      for (std::size_t s = 0; s < kStreams; ++s) {
+        while (!group.submit(ids[s], frames[s][i].view(static_cast<std::int64_t>(i)), {})) take(s, 60s);
+      }
+    }
+    for (std::size_t s = 0; s < kStreams; ++s) {
+      group.flush(ids[s]);
+      while (take(s, 60s)) continue;
+    }
+    return packets;
+  };
+  const auto host = code(BackendChoice::cpu), device = code(BackendChoice::cuda);
+  for (std::size_t s = 0; s < kStreams; ++s) expect_equal(host[s], device[s]);
+}
+
+}  // namespace
+}  // namespace cu264::parity
