@@ -45,6 +45,13 @@ struct Job {
   core::PictureParams picture;
   PictureControl control = {};  // the QP of `picture` is decided with this, unless it is constant
   PictureLabel label = {};
+  // Where there are P pictures (gop_structure.h): Config::gop, and the headers that the picture has instead
+  // of its label's if it becomes a key picture.
+  int gop = 1;
+  PictureHeaders key_headers = {};
+  // The last picture of the stream that was submitted is not in the stream: it is coded again, or was left
+  // out. This one takes its place, and is predicted from what that one was predicted from.
+  bool replaces = false;
 };
 
 // Backends leave this much room after the slices, in addition to the room for filler data

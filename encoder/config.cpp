@@ -158,7 +158,6 @@ void validate_gop(const Config& config) {
   const auto refuse = [](bool used, const char* what, const char* remedy) {
     if (used) throw Error(ErrorCode::unsupported, std::string("P pictures do not go with ") + what, remedy);
   };
-  refuse(controls_rate(config), "a crf, a bitrate, a buffer or limits of sizes", "use qp, or gop 1");
   refuse(config.encryption.has_value(), "encryption", "use gop 1");
   refuse(config.watermark.has_value(), "a watermark", "use gop 1");
   refuse(config.scaling_lists != ScalingLists{}, "scaling lists", "use cqm flat, or gop 1");

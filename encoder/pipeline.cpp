@@ -28,7 +28,7 @@ void Pipeline::adopt(const StreamParams& params, int batch) {
   params_ = params;
   backend_limit_ = static_cast<std::size_t>(pictures_in_backend(backend_->capacity(), batch, params));
   capacity_ = pictures_in_pipeline(backend_->capacity(), batch, params);
-  streams_.clear();
+  streams_.clear(), gops_.clear();
   flushed_ = draining_ = false;
 }
 
@@ -45,6 +45,10 @@ std::exception_ptr Pipeline::submit(Job job) {
   const PacedPicture& submitted = *picture;  // collect() alone ends it
   try {
     check_picture(picture->job.picture, params_);
+    if (params_.format.inter) {
+      picture->gop = &gop_of(picture->job.picture);
+      picture->gop->place(picture->job);
+    }
     const HeldFrame& held = picture->job.frame;
     if (analyser_) picture->analysed = analyser_->analyse(held.frame, held.written);
   } catch (...) {
@@ -65,6 +69,13 @@ PacedStream& Pipeline::stream_of(const core::PictureParams& params) {
   if (params.index == 0 || !stream)
     stream = std::make_unique<PacedStream>(params_.format.mb_width, params_.format.mb_height);
   return *stream;
+}
+
+GopStructure& Pipeline::gop_of(const core::PictureParams& params) {
+  gops_.resize(std::max(gops_.size(), static_cast<std::size_t>(params.stream) + 1));
+  std::unique_ptr<GopStructure>& gop = gops_[params.stream];
+  if (params.index == 0 || !gop) gop = std::make_unique<GopStructure>();
+  return *gop;
 }
 
 void Pipeline::look_ahead(std::unique_ptr<PacedPicture> picture) {
@@ -200,7 +211,7 @@ bool Pipeline::plan() {
   for (; planned_ < pictures_.size(); ++planned_) {
     PacedPicture& picture = *pictures_[planned_];
     if (!picture.can_plan() || !picture.announce_lookahead(params_, false)) break;
-    picture.plan();
+    picture.plan(params_);
     if (picture.number) waits_for_first_ = waits_for_first_ || picture.stream->controller.waits_for_first();
     to_code_.push_back(&picture);
   }
@@ -216,6 +227,7 @@ bool Pipeline::submit_to_backend() {
     to_code_.pop_front();
     try {
       backend_->submit(picture.next_coding());
+      picture.was_submitted = true;
       in_backend_.push_back(&picture);
     } catch (...) {
       picture.fail(std::current_exception());

@@ -60,6 +60,7 @@ class Pipeline {
  private:
   void adopt(const StreamParams& params, int batch);
   PacedStream& stream_of(const core::PictureParams& params);
+  GopStructure& gop_of(const core::PictureParams& params);
   void look_ahead(std::unique_ptr<PacedPicture> picture);
   void release_oldest(PacedStream& stream);
 
@@ -82,6 +83,7 @@ class Pipeline {
   std::size_t backend_limit_ = 1;       // pictures in the backend at once
   int capacity_ = 1;
   std::vector<std::unique_ptr<PacedStream>> streams_;   // [PictureParams::stream]
+  std::vector<std::unique_ptr<GopStructure>> gops_;     // the same, where there are P pictures
   std::size_t ahead_ = 0;                               // pictures that wait for others, in all streams
   std::deque<std::unique_ptr<PacedPicture>> pictures_;  // those that do not, and were not collected
   std::size_t settled_ = 0;                             // how many of them, from the first on, are settled

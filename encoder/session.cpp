@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/slice_header.h"
 #include "encoder/config.h"
 #include "encoder/frame_check.h"
 #include "encoder/headers.h"
@@ -85,7 +84,7 @@ void Session::begin_clip() {
   }
   if (params_.protection.cipher) cipher_message_ = params_.protection.cipher->message();
   format_ = config_.input_format;
-  sent_ = received_ = dropped_ = since_key_ = keys_ = 0;
+  sent_ = received_ = dropped_ = 0;
   new_parameter_sets_ = flushed_ = lost_ = false;
   pending_headers_ = {};
 }
@@ -143,23 +142,16 @@ void Session::check(const Frame& frame, bool reads_device_memory) const {
   check_frame(frame, config_, format_, reads_device_memory, sent_);
 }
 
-bool Session::next_is_key(const Frame& frame) const {
-  const bool ends_gop = config_.gop > 0 && since_key_ >= static_cast<std::uint64_t>(config_.gop);
-  return sent_ == 0 || ends_gop || frame.key;
-}
-
 Job Session::next_job(const Frame& frame) const {
   Job job;
-  const bool key = next_is_key(frame);
   job.picture = picture_params(config_, sent_);
-  job.picture.key = key;
-  job.picture.idr_pic_id = static_cast<std::uint8_t>(keys_ % 2);
-  job.picture.frame_num = key ? 0 : static_cast<std::uint8_t>(since_key_ % (1 << core::kLog2MaxFrameNum));
-  if (key && config_.gop != 1)
-    job.picture.qp = static_cast<std::uint8_t>(std::max(config_.qp - kKeyPictureQpOffset, 0));
+  // Parameter sets take effect at an IDR picture alone (H.264 7.4.1.2.1).
+  job.picture.key = config_.gop == 1 || sent_ == 0 || frame.key || new_parameter_sets_;
   if (frame.qp) job.picture.qp = static_cast<std::uint8_t>(*frame.qp);
-  job.label = {frame.pts, frame.user_data, next_headers(key)};
-  job.control = {rate_, frame.qp, next_overhead(job.label.headers, frame), frame.duration};
+  job.label = {frame.pts, frame.user_data, next_headers(job.picture.key)};
+  job.control = {rate_, frame.qp, next_overhead(job.label.headers, frame), frame.duration, job.picture.key};
+  job.gop = config_.gop;
+  if (config_.gop != 1) job.key_headers = next_headers(true);
   return job;
 }
 
@@ -174,11 +166,6 @@ Overhead Session::next_overhead(const PictureHeaders& headers, const Frame& fram
 }
 
 void Session::sent(const Frame& frame) {
-  if (next_is_key(frame)) {
-    since_key_ = 0;
-    ++keys_;
-  }
-  ++since_key_;
   format_ = frame.format;
   new_parameter_sets_ = false;
   ++pending_, ++sent_;

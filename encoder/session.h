@@ -62,7 +62,6 @@ class Session {
 
  private:
   void write_headers();
-  bool next_is_key(const Frame& frame) const;
   PictureHeaders next_headers(bool key) const;
   Overhead next_overhead(const PictureHeaders& headers, const Frame& frame) const;
 
@@ -79,8 +78,6 @@ class Session {
   std::size_t pending_ = 0;
   std::optional<PixelFormat> format_;  // of the frames, once it is known
   std::uint64_t sent_ = 0;
-  std::uint64_t since_key_ = 0;  // pictures sent since the last key picture, which counts
-  std::uint64_t keys_ = 0;       // key pictures sent
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;
   bool new_parameter_sets_ = false;  // go before the next picture

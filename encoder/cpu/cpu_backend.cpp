@@ -52,6 +52,7 @@ struct SliceWork {
 struct PictureInFlight {
   CpuPicture picture;
   core::PictureParams params;
+  bool replaces = false;  // Job::replaces
   std::vector<SliceWork> slices;
   std::vector<std::uint8_t> nal_units;
   std::vector<std::uint8_t> edges;  // with Outputs::edge_maps
@@ -186,6 +187,7 @@ class CpuBackend final : public Backend {
     if (params_.protection.marks)
       params_.protection.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
     work.params = params;
+    work.replaces = job.replaces;
     work.picture.inter = !params.key;
     work.slices_left = params_.format.slices;
     work.done = false;
@@ -359,11 +361,11 @@ class CpuBackend final : public Backend {
   }
 
   // What comes after a picture that failed would show the wrong thing, so it fails too, up to the next key
-  // picture.
+  // picture, unless it takes that picture's place.
   void encode_in_chain(PictureInFlight& work) {
     Chain& chain = chains_[work.params.stream];
     try {
-      if (work.params.key) chain.error = nullptr;
+      if (work.params.key || work.replaces) chain.error = nullptr;
       if (chain.error) std::rethrow_exception(chain.error);
       reconstruct_in_chain(work, chain);
     } catch (...) {
@@ -376,7 +378,7 @@ class CpuBackend final : public Backend {
 
   void reconstruct_in_chain(PictureInFlight& work, Chain& chain) const {
     const PPicture picture{work.picture, chain.memory, work.params.qp, params_.decisions.preset};
-    take_source(picture, for_all);
+    begin_picture(picture, work.replaces, for_all);
     if (work.picture.inter) {
       reconstruct_p_picture(picture, for_all);
     } else {
@@ -385,7 +387,7 @@ class CpuBackend final : public Backend {
     }
     // The filter changes samples that slices do not code: those of I_PCM come from the source.
     if (work.params.deblock) filter_picture(work.picture);
-    take_reference(picture, for_all);
+    keep_picture(picture);
   }
 
   void reconstruct_and_code(PictureInFlight& work, int index) const {

@@ -1,5 +1,6 @@
 // The memory that a stream keeps from one picture to the next: the reference picture, the source of the
-// picture before, and its motion.
+// picture before, and its motion. A picture may be coded again, or be left out of the stream, so what becomes
+// the next reference waits until the next picture begins.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include "core/motion_search.h"
 #include "core/motion_vector.h"
 #include "encoder/cpu/padded_plane.h"
+#include "encoder/cpu_picture.h"
 #include "encoder/inter_choice.h"
 
 namespace cu264::encoder {
@@ -27,12 +29,17 @@ struct GopChain {
   int region_width = 0, region_height = 0;
   std::vector<core::MotionVector> quarter;    // [region], in samples of quarter size
   std::vector<core::MotionVector> half;       // [mb]
-  std::vector<core::MotionVector> whole[2];   // [mb], by pass; the second is kept for the next picture
+  std::vector<core::MotionVector> whole[2];   // [mb], by pass
   std::vector<core::MotionVector> blocks;     // [mb][4], of 8x8 blocks at full size
   std::vector<PartitionVectors> refined;      // [mb]
   std::vector<InterChoice> choices;           // [mb]
   std::vector<core::MotionRecord> fields[2];  // [mb], by pass
   std::vector<std::uint8_t> skips;            // [mb]: whether it is P_Skip
+
+  std::vector<core::MotionVector>
+      whole_before;            // [mb], of the picture before: whole[1], or 0 of a key picture
+  Plane decoded[3];            // the last picture, filtered
+  bool decoded_inter = false;  // it is a P picture
 
   void resize(int mbs_wide, int mbs_high) {
     mb_width = mbs_wide, mb_height = mbs_high;
@@ -47,6 +54,7 @@ struct GopChain {
     quarter.resize(static_cast<std::size_t>(region_width) * static_cast<std::size_t>(region_height));
     half.resize(mbs);
     for (auto& pass : whole) pass.assign(mbs, {});
+    whole_before.assign(mbs, {});
     blocks.resize(4 * mbs);
     refined.resize(mbs), choices.resize(mbs);
     for (auto& field : fields) field.resize(mbs);

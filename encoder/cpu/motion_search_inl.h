@@ -83,7 +83,7 @@ static inline void search_half_row(GopChain& chain, int lambda, int mb_y) {
     };
     for (int i = 0; i < core::kHalfCandidates; ++i) {
       candidates[i] = core::half_candidate(i, regions, chain.region_width, chain.region_height,
-                                           chain.whole[1][mb], mb_x, mb_y, limits);
+                                           chain.whole_before[mb], mb_x, mb_y, limits);
     }
     const core::MotionVector predicted = core::median(candidates[0], candidates[1], candidates[2]);
     const int x = 8 * mb_x, y = 8 * mb_y;

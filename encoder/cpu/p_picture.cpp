@@ -23,11 +23,26 @@ void settle_kinds(const PPicture& p) {
   for (int slice = 0; slice < picture.slices; ++slice) set_mb_qp_deltas(picture, slice, p.qp);
 }
 
-}  // namespace
+// Makes the planes of the reference picture from the picture before.
+void take_reference(GopChain& chain, const ForRows& for_rows) {
+  PaddedPlane& luma = chain.luma[core::kWholeSamples];
+  for_rows(luma.height, [&](int y) { copy_row(chain.decoded[0], luma, y); });
+  luma.pad_top_and_bottom();
+  for (int c = 0; c < 2; ++c) {
+    for_rows(chain.chroma[c].height, [&](int y) { copy_row(chain.decoded[1 + c], chain.chroma[c], y); });
+    chain.chroma[c].pad_top_and_bottom();
+  }
+  constexpr int kPad = core::kHalfSamplePad;
+  for_rows(luma.height + 2 * kPad, [&](int row) { half_samples(chain, row - kPad); });
+  if (chain.decoded_inter) {
+    chain.whole_before = chain.whole[1];
+  } else {
+    chain.whole_before.assign(chain.whole_before.size(), {});
+  }
+}
 
 void take_source(const PPicture& p, const ForRows& for_rows) {
   GopChain& chain = p.chain;
-  chain.current ^= 1;
   PaddedPlane(&source)[GopChain::kSizes] = chain.source[chain.current];
   for_rows(source[0].height, [&](int y) { copy_row(p.picture.source[0], source[0], y); });
   source[0].pad_top_and_bottom();
@@ -39,6 +54,16 @@ void take_source(const PPicture& p, const ForRows& for_rows) {
     });
     source[i].pad_top_and_bottom();
   }
+}
+
+}  // namespace
+
+void begin_picture(const PPicture& p, bool replaces, const ForRows& for_rows) {
+  if (!replaces) {
+    if (p.picture.inter) take_reference(p.chain, for_rows);
+    p.chain.current ^= 1;
+  }
+  take_source(p, for_rows);
 }
 
 void reconstruct_p_picture(const PPicture& p, const ForRows& for_rows) {
@@ -58,19 +83,9 @@ void reconstruct_p_picture(const PPicture& p, const ForRows& for_rows) {
   settle_kinds(p);
 }
 
-void take_reference(const PPicture& p, const ForRows& for_rows) {
-  GopChain& chain = p.chain;
-  PaddedPlane& luma = chain.luma[core::kWholeSamples];
-  for_rows(luma.height, [&](int y) { copy_row(p.picture.reconstruction[0], luma, y); });
-  luma.pad_top_and_bottom();
-  for (int c = 0; c < 2; ++c) {
-    for_rows(chain.chroma[c].height,
-             [&](int y) { copy_row(p.picture.reconstruction[1 + c], chain.chroma[c], y); });
-    chain.chroma[c].pad_top_and_bottom();
-  }
-  constexpr int kPad = core::kHalfSamplePad;
-  for_rows(luma.height + 2 * kPad, [&](int row) { half_samples(chain, row - kPad); });
-  if (!p.picture.inter) chain.whole[1].assign(chain.whole[1].size(), {});
+void keep_picture(const PPicture& p) {
+  for (int c = 0; c < 3; ++c) p.chain.decoded[c] = p.picture.reconstruction[c];
+  p.chain.decoded_inter = p.picture.inter;
 }
 
 }  // namespace cu264::encoder

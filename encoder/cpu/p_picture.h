@@ -10,13 +10,15 @@ namespace cu264::encoder {
 // Calls work(row) for rows [0, count), in any order and perhaps at the same time.
 using ForRows = std::function<void(int count, const std::function<void(int row)>& work)>;
 
-// Takes the source of a picture into its chain. Call it for all pictures, in order, before the others.
-void take_source(const PPicture& picture, const ForRows& for_rows);
+// Begins a picture: makes the one before its reference and takes its source into the chain. Call it for all
+// pictures, in order, before the others. `replaces`: the picture is coded in place of the last one, and is
+// predicted from what that one was predicted from.
+void begin_picture(const PPicture& picture, bool replaces, const ForRows& for_rows);
 
 // Fills the picture's macroblock records, motion, levels, total_coeff and unfiltered reconstruction.
 void reconstruct_p_picture(const PPicture& picture, const ForRows& for_rows);
 
-// Makes the picture, which is filtered, the reference of the next one.
-void take_reference(const PPicture& picture, const ForRows& for_rows);
+// Keeps the picture, which is filtered, for the next one.
+void keep_picture(const PPicture& picture);
 
 }  // namespace cu264::encoder

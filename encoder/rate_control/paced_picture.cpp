@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "encoder/rate_control/bits_model.h"
+#include "encoder/rate_control/gop_model.h"
 
 namespace cu264::encoder {
 namespace {
@@ -27,7 +28,9 @@ std::int64_t size_of(const CodedAccessUnit& unit) {
 }  // namespace
 
 bool PacedPicture::can_plan() const {
-  return stream == nullptr || stream->controller.can_plan(job.control);
+  if (stream == nullptr) return true;
+  // Pictures are predicted from the one before, which is final once it is settled.
+  return !(gop != nullptr && gop->is_open()) && stream->controller.can_plan(job.control);
 }
 
 bool PacedPicture::announce_lookahead(const StreamParams& stages, bool wait) {
@@ -53,26 +56,47 @@ bool PacedStream::announce_first(std::uint64_t pictures, const StreamParams& sta
   return true;
 }
 
+BitsCurve PacedPicture::curve(const StreamParams& stages) const {
+  const core::PictureMeasure& measure = analysed->measure();
+  return BitsCurve([sizes = logs_of(size_curve(measure, stages.decisions.preset)),
+                    kind = kind_of(job.control), macroblocks = std::int64_t{measure.macroblocks}](int qp) {
+    const std::int64_t bits = bits_at(sizes, own_qp_q8(kind, qp * kQpOne));
+    return kind == PictureKind::inter ? inter_bits(bits, macroblocks) : bits;
+  });
+}
+
 void PacedPicture::announce(const StreamParams& stages) {
   if (error) return;
   try {
-    const core::PictureMeasure& own = analysed->measure();
-    BitsCurve curve([sizes = logs_of(size_curve(own, stages.decisions.preset))](int qp) {
-      return bits_at(sizes, qp * kQpOne);
-    });
     const std::optional<int> crf_q8 = job.control.settings.crf_q8;
-    const int crf_qp = crf_q8 ? crf_qp_q8(own, *crf_q8, stages.format.cabac) : 0;
-    stream->controller.announce(std::move(curve), job.control, crf_qp);
+    const int crf_qp = crf_q8 ? crf_qp_q8(analysed->measure(), *crf_q8, stages.format.cabac) : 0;
+    stream->controller.announce(curve(stages), job.control, crf_qp);
     announced_ = true;
   } catch (...) {
     error = std::current_exception();
   }
 }
 
-void PacedPicture::plan() {
+void PacedPicture::plan(const StreamParams& stages) {
+  if (gop != nullptr) gop->open();
+  if (gop != nullptr && !error) {
+    const bool was_key = job.picture.key;
+    gop->number(job);
+    if (announced_ && job.picture.key != was_key) stream->controller.replace_next(curve(stages), job.control);
+  }
+  if (stream == nullptr) close_gop();  // nothing is coded again
   if (!announced_) return;
   number = stream->controller.next_number();
   set_qp(stream->controller.plan());
+}
+
+void PacedPicture::close_gop() {
+  if (gop == nullptr) return;
+  if (error || unit.dropped) {
+    gop->leave_out(job, was_submitted);
+  } else {
+    gop->keep(job);
+  }
 }
 
 void PacedPicture::set_qp(PictureQp qp) {
@@ -90,6 +114,7 @@ const Job& PacedPicture::next_coding() {
   ++codings;
   if (error) std::rethrow_exception(error);
   if (analysed) job.frame.frame = analysed->frame(), job.frame.written = analysed->written();
+  job.replaces = job.replaces || was_submitted;
   return job;
 }
 
@@ -118,6 +143,12 @@ void PacedPicture::fail(std::exception_ptr why) {
 
 bool PacedPicture::settle() {
   if (stream == nullptr) return true;
+  if (!settle_size()) return false;
+  close_gop();
+  return true;
+}
+
+bool PacedPicture::settle_size() {
   RateController& controller = stream->controller;
   if (error) {
     if (number) {
@@ -128,7 +159,7 @@ bool PacedPicture::settle() {
     return true;
   }
   core::PictureParams& picture = job.picture;
-  if (picture.idr_pic_id == stream->last_idr_pic_id) {
+  if (gop == nullptr && picture.idr_pic_id == stream->last_idr_pic_id) {
     picture.idr_pic_id = core::kIdrPicIdAfterGap;
     code_again({picture.qp, picture.raised_rows});
     return false;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "encoder/backend.h"
+#include "encoder/gop_structure.h"
 #include "encoder/rate_control/analyser.h"
 #include "encoder/rate_control/rate_controller.h"
 
@@ -22,12 +23,14 @@ struct PacedPicture {
 
   Job job;
   PacedStream* stream = nullptr;            // null: the QP is constant, and nothing is decided
+  GopStructure* gop = nullptr;              // null: every picture is a key picture
   std::uint64_t place = 0;                  // in its stream
   std::optional<std::uint64_t> number;      // of the controller's pictures, once it is planned
   std::unique_ptr<AnalysedFrame> analysed;  // null with a constant QP
   bool reviewed = false;
   bool coded = false;  // and not to be coded again, unless settle says so
   int codings = 0;
+  bool was_submitted = false;  // the backend had it
   CodedAccessUnit unit;
   std::exception_ptr error;
 
@@ -37,7 +40,7 @@ struct PacedPicture {
   // that are not done, it waits or returns false.
   bool announce_lookahead(const StreamParams& stages, bool wait);
   // The picture was announced.
-  void plan();
+  void plan(const StreamParams& stages);
   // What to give to the backend now. Throws the picture's error.
   const Job& next_coding();
   // Takes what was coded. Returns false if the picture must be coded again.
@@ -55,6 +58,9 @@ struct PacedPicture {
 
   bool measured() const { return error || analysed->done(); }
   void announce(const StreamParams& stages);  // waits for the measure; without one the picture has the error
+  BitsCurve curve(const StreamParams& stages) const;
+  bool settle_size();
+  void close_gop();  // tells `gop` what became of the picture
   void set_qp(PictureQp qp);
   void code_again(PictureQp qp);
 

@@ -58,11 +58,18 @@ struct RateShares {
     // Pictures to come that are known let seconds be filled more closely, and let a clip that ends make good
     // a larger drift.
     const bool has_lookahead = settings.lookahead > 0;
+    has_p_pictures = settings.gop != 1;
+    const std::int64_t longest = has_p_pictures ? 300 : 120;
     const std::int64_t drift =
-        has_lookahead ? std::min<std::int64_t>(120 + 112 * settings.lookahead / pictures_of_second, 300)
-                      : 120;
+        has_lookahead ? std::min<std::int64_t>(longest + 112 * settings.lookahead / pictures_of_second, 300)
+                      : longest;
     planned_window = std::max<std::int64_t>(has_lookahead ? part(85, 95) : part(80, 90), 1);
     kept_window = std::max<std::int64_t>(has_lookahead ? part(92, 150) : part(88, 150), 1);
+    // The sizes of P pictures change with motion, and quality should not change as much.
+    if (has_p_pictures) {
+      planned_window = std::max<std::int64_t>(part(250, 250), 1);
+      kept_window = std::max<std::int64_t>(part(280, 400), 1);
+    }
     // With peaks, scenes of minutes may differ once that is little of what was spent.
     const std::int64_t elapsed =
         nominal_target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
@@ -95,7 +102,10 @@ struct RateShares {
   std::int64_t smooth_target = 0;   // the mean of the pictures just before and this one
   // Time is counted in pictures; with RateSettings::time_base in its units.
   std::int64_t second = 1;
-  std::int64_t span = 1;         // of the picture
+  std::int64_t span = 1;        // of the picture
+  bool has_p_pictures = false;  // in the stream
+  // A key picture before P pictures: over how many pictures its bits count.
+  int spread = 1;
   std::int64_t start = 0;        // of the picture, since the first one; its owner sets it
   std::int64_t second_bits = 0;  // of pictures that count their durations: the bits of a second
   // Where the end of a clip is seen: the surplus of its pictures, and the shares of those that can use it.
@@ -207,6 +217,31 @@ struct RateAccount {
   }
 };
 
+// What a key picture takes beyond its share of the rate is lent to it, and the pictures after it pay it back
+// in equal parts.
+class KeyLoan {
+ public:
+  // What the next picture pays back. It keeps a quarter of its share.
+  std::int64_t payment(std::int64_t share) const {
+    return pictures_ > 0 ? std::min(bits_ / pictures_, share * 3 / 4) : 0;
+  }
+  void pay(std::int64_t bits) {
+    bits_ -= bits;
+    if (pictures_ > 1 || (pictures_ == 1 && bits_ == 0)) --pictures_;
+  }
+  void lend(std::int64_t bits, int pictures) {
+    bits_ += bits;
+    pictures_ = std::max(pictures_, pictures);
+  }
+  std::int64_t bits() const { return bits_; }
+  // The clip ends after so many further pictures.
+  void end_after(int pictures) { pictures_ = std::min(pictures_, std::max(pictures, 1)); }
+
+ private:
+  std::int64_t bits_ = 0;
+  int pictures_ = 0;
+};
+
 // The account of true sizes, which loses nothing by rounding.
 class ExactAccount {
  public:
@@ -236,7 +271,8 @@ class ExactAccount {
     return static_cast<std::int64_t>(held * kHrdClock / (settings.hrd->bit_rate * fractions));
   }
 
-  void spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
+  // Returns how many bits of its target the picture did not spend.
+  std::int64_t spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
     account_.change_target(target_, shares.nominal_target);
     target_ = shares.nominal_target;
     RateShares own = shares;
@@ -244,11 +280,22 @@ class ExactAccount {
                      ? share_of(settings.bitrate, shares.span, *settings.time_base, target_rest_)
                      : share_of(settings.bitrate, settings.frame_rate, target_rest_);
     if (settings.hrd) own.fill = share_of(settings.hrd->bit_rate, settings.frame_rate, fill_rest_);
+    const std::int64_t paid = loan_.payment(own.target);
+    loan_.pay(paid);
+    own.target -= paid;
+    if (own.spread > 1 && bits > own.target) {
+      const std::int64_t lent = (bits - own.target) / own.spread * (own.spread - 1);
+      loan_.lend(lent, own.spread - 1);
+      own.target += lent;
+    }
     account_.spend(bits, own.spending());
     account_.forget(own);
     if (account_.fullness == own.buffer) fill_rest_ = 0;
+    return own.target - bits;
   }
 
+  const KeyLoan& loan() const { return loan_; }
+  void end_after(int pictures) { loan_.end_after(pictures); }
   const RateAccount& get() const { return account_; }
 
  private:
@@ -256,6 +303,7 @@ class ExactAccount {
   std::int64_t target_ = 0;  // the nominal one of the previous picture
   std::int64_t target_rest_ = 0;
   std::int64_t fill_rest_ = 0;
+  KeyLoan loan_;
   bool begun_ = false;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "encoder/rate_control/gop_model.h"
+
 namespace cu264::encoder {
 namespace {
 
@@ -42,8 +44,16 @@ std::int64_t buffer_reserve(const HrdParams& hrd) {
 
 }  // namespace
 
+// What a P picture takes says little about the next, which may be the first one after a cut. So a part of
+// what the buffer holds is left to it.
+std::int64_t RateController::left_in_buffer(const ControlledPicture& own, std::int64_t fullness) {
+  if (!own.shares.has_p_pictures) return fullness / 10;
+  return own.control.key ? fullness / 3 : fullness / 2;
+}
+
 bool RateController::can_plan(const PictureControl& control) const {
   const std::uint64_t next = next_number();
+  if (control.settings.gop != 1) return next == settled_;
   if (next >= settled_ + kFeedbackDistance || next >= reviewed_ + kReviewDistance) return false;
   return next == 0 || settled_ > 0 || !needs_first(control.settings);
 }
@@ -53,23 +63,65 @@ bool RateController::waits_for_first() const {
 }
 
 // A picture of few bits, such as a black one, teaches little and displaces little of what was learnt.
-void RateController::learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight) {
-  if (predicted == 0 || bits == 0) return;
-  const std::int64_t usual = std::max<std::int64_t>(share, predicted / 4);
-  const std::int64_t kept = kPicturesOfMemory * usual, forgets = kept + predicted;
-  actual_ = scaled(actual_, kept, forgets) + weight * bits;
-  predicted_ = scaled(predicted_, kept, forgets) + weight * predicted;
+void RateController::Correction::learn(std::int64_t bits, std::int64_t said, std::int64_t share, int weight,
+                                       int memory) {
+  if (said == 0 || bits == 0) return;
+  const std::int64_t usual = std::max<std::int64_t>(share, said / 4);
+  const std::int64_t kept = memory * usual, forgets = kept + said;
+  actual = scaled(actual, kept, forgets) + weight * bits;
+  predicted = scaled(predicted, kept, forgets) + weight * said;
 }
 
 void RateController::learn_before(std::uint64_t number, const PictureControl& control) {
+  if (control.settings.gop != 1) return;
+  Correction& correction = correction_of(control);
   if (number > 0 && learned_ == 0 && needs_first(control.settings)) {
     const ControlledPicture& first = at(learned_++);
-    learn(first.size, first.predicted, first.shares.target, kWeightOfFirst);
+    correction.learn(first.size, first.predicted, first.shares.target, kWeightOfFirst, kPicturesOfMemory);
   }
   while (learned_ + kReviewDistance <= number) {
     const Step& step = step_of(learned_++);
-    learn(step.first, step.planned, step.spending.target, 1);
+    correction.learn(step.first, step.planned, step.spending.target, 1, kPicturesOfMemory);
   }
+}
+
+// How much P pictures take follows from motion, which changes faster than the measure tells. So the last few
+// count, each of them as much, whatever its size.
+void RateController::learn_settled(const ControlledPicture& own) {
+  constexpr std::int64_t kOne = 1 << 24;
+  constexpr int kMemory = 4;
+  if (own.predicted == 0) return;
+  Correction& correction = correction_of(own.control);
+  const std::int64_t ratio = std::max<std::int64_t>(scaled(own.size, kOne, own.predicted), 1);
+  const bool first = correction.predicted != kOne;
+  correction = {first ? ratio : correction.actual + (ratio - correction.actual) / kMemory, kOne};
+}
+
+RateAccount RateController::settled_account(std::uint64_t number) {
+  const RateSettings& settings = at(number).control.settings;
+  const RateShares& shares = at(number).shares;
+  RateAccount account = account_.get();
+  if (number == 0) {
+    ExactAccount beginning;
+    beginning.enter(settings);
+    account = beginning.get();
+  } else {
+    account.change_target(at(number - 1).shares.nominal_target, shares.nominal_target);
+    account.fullness = std::min(account.fullness, shares.buffer);
+  }
+  unspent_.clear();
+  std::uint64_t oldest = number;
+  while (oldest > first_ && shares.start + shares.span - step_of(oldest - 1).start <= shares.second) --oldest;
+  for (; oldest < number; ++oldest) {
+    const Step& step = step_of(oldest);
+    std::int64_t unspent = step.unspent;
+    if (step.nominal_target != shares.nominal_target && step.nominal_target > 0)
+      unspent = scaled(unspent, shares.nominal_target, step.nominal_target);
+    account.window += unspent;
+    unspent_.push_back({unspent, step.start});
+  }
+  find_room(shares, account);
+  return account;
 }
 
 RateAccount RateController::account_before(std::uint64_t number, bool reviewing) {
@@ -77,6 +129,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   const RateShares& own_shares = at(number).shares;
   RateAccount account;
   if (!has_target(settings) && !settings.hrd) return account;
+  if (settings.gop != 1) return settled_account(number);
   std::uint64_t next = 0;
   std::int64_t target = 0;  // of the previous picture
   if (number >= kFeedbackDistance) {
@@ -91,7 +144,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   unspent_.clear();
   __extension__ using Wide = __int128;
   constexpr int kFactorBits = 24;
-  const std::int64_t factor = corrected(std::int64_t{1} << kFactorBits);
+  const std::int64_t factor = corrections_[0].corrected(std::int64_t{1} << kFactorBits);
   const std::uint64_t first_planned =
       reviewing ? number : std::max(next, number - std::min<std::uint64_t>(number, kReviewDistance - 1));
   auto step = steps_.cbegin() + static_cast<std::ptrdiff_t>(next - first_);
@@ -124,6 +177,11 @@ void RateController::announce(BitsCurve curve, const PictureControl& control, in
   announced_.push_back({std::move(curve), control, next_shares(control), crf_qp_q8});
 }
 
+void RateController::replace_next(BitsCurve curve, const PictureControl& control) {
+  announced_.front().curve = std::move(curve);
+  announced_.front().control = control;
+}
+
 RateShares RateController::next_shares(const PictureControl& control) {
   RateShares shares(control.settings, next_number() + announced_.size(), control.duration);
   shares.start = clock_;
@@ -152,7 +210,9 @@ PictureQp RateController::plan() {
     own.time_to_come = clock_ - own.shares.start - own.shares.span;
     if (own.shares.second_bits > 0) see_end(own);
   }
+  if (control.settings.gop != 1) share_loan(own);
   steps_.push_back({own.shares.spending(), own.shares.start, overhead_bits(control)});
+  steps_.back().nominal_target = own.shares.nominal_target;
   const RateSettings& settings = control.settings;
   const RateAccount account = account_before(number, false);
   if (control.qp) {
@@ -165,14 +225,15 @@ PictureQp RateController::plan() {
     own.wanted_q8 = settings.exact ? 0 : settings.qp * 256;
   }
   int qp_q8 = own.wanted_q8;
+  const Correction& correction = correction_of(control);
   const auto keep_below = [&](std::int64_t limit) {
-    const bool fits = corrected(own.curve.at(qp_q8)) <= limit;
-    if (!fits) qp_q8 = std::max(qp_q8, own.curve.qp_for(uncorrected(first_aim(limit))));
+    const bool fits = correction.corrected(own.curve.at(qp_q8)) <= limit;
+    if (!fits) qp_q8 = std::max(qp_q8, own.curve.qp_for(correction.uncorrected(first_aim(limit))));
   };
   if (settings.limit_bytes > 0) keep_below(slice_limit(control));
   if (settings.hrd) {
-    const std::int64_t limit = account.fullness - account.fullness / 10 - overhead_bits(control);
-    keep_below(std::max<std::int64_t>(limit, 1));
+    const std::int64_t limit = account.fullness - left_in_buffer(own, account.fullness);
+    keep_below(std::max<std::int64_t>(limit - overhead_bits(control), 1));
   }
   const bool limited = qp_q8 > own.wanted_q8;
   const PictureQp qp = set_qp(own, qp_q8);
@@ -181,12 +242,22 @@ PictureQp RateController::plan() {
   return qp;
 }
 
+void RateController::share_loan(ControlledPicture& own) {
+  RateShares& shares = own.shares;
+  if (own.to_come) account_.end_after(*own.to_come + 1);
+  if (own.control.key) {
+    shares.spread = spread_of_key(own.control.settings);
+    if (own.to_come) shares.spread = std::min(shares.spread, *own.to_come + 1);
+  }
+  shares.target -= account_.loan().payment(shares.target);
+}
+
 void RateController::see_end(ControlledPicture& own) {
   RateShares& shares = own.shares;
   shares.end_surplus = shares.end_absorbers = 0;
   const auto add = [&](BitsCurve& curve, const PictureControl& control, const RateShares& other) {
-    const std::int64_t most =
-        corrected(curve.at(control.qp ? *control.qp * 256 : 0)) + overhead_bits(control);
+    const std::int64_t most = correction_of(control).corrected(curve.at(control.qp ? *control.qp * 256 : 0)) +
+                              overhead_bits(control);
     if (most < other.target) {
       shares.end_surplus += other.target - most;
     } else {
@@ -199,9 +270,11 @@ void RateController::see_end(ControlledPicture& own) {
 }
 
 PictureQp RateController::set_qp(ControlledPicture& own, int qp_q8) {
-  PictureQp qp{qp_q8 / 256, (qp_q8 % 256 * mb_height_ + 255) / 256};
+  const PictureKind kind = kind_of(own.control);
+  const int own_q8 = own_qp_q8(kind, qp_q8);
+  PictureQp qp{own_q8 / 256, (own_q8 % 256 * mb_height_ + 255) / 256};
   if (qp.raised_rows == mb_height_) qp = {qp.qp + 1, 0};
-  own.qp_q8 = qp.qp * 256 + qp.raised_rows * 256 / mb_height_;
+  own.qp_q8 = stream_qp_q8(kind, qp.qp * 256 + qp.raised_rows * 256 / mb_height_);
   own.predicted = own.curve.at(own.qp_q8);
   return qp;
 }
@@ -228,7 +301,10 @@ std::optional<std::int64_t> RateController::review_target(ControlledPicture& own
       }
     }
   }
-  if (settings.hrd && total > account.fullness - shares.buffer / 50) {
+  if (settings.hrd && shares.has_p_pictures) {
+    const std::int64_t left = left_in_buffer(own, account.fullness);
+    if (total > account.fullness - left * 3 / 4) at_most(account.fullness - left - overhead);
+  } else if (settings.hrd && total > account.fullness - shares.buffer / 50) {
     at_most(std::max(account.fullness - shares.buffer / 25, account.fullness * 3 / 4) - overhead);
   }
   return target;
@@ -309,7 +385,7 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
   const RateSettings& settings = own.control.settings;
   account_.enter(settings);
   Settlement result;
-  result.mean_qp = own.qp_q8 / 256.0;
+  result.mean_qp = own_qp_q8(kind_of(own.control), own.qp_q8) / 256.0;
   std::int64_t limit = settings.limit_bytes > 0 ? 8 * settings.limit_bytes : std::int64_t{1} << 60;
   if (settings.hrd) {
     const HrdParams& hrd = *settings.hrd;
@@ -364,8 +440,13 @@ void RateController::finish(ControlledPicture& own, std::int64_t bits) {
   left_out_ = bits == 0 ? left_out_ + 1 : 0;
   began_ = began_ || bits > 0;
   pending_overhead_ = bits == 0 ? own.control.overhead.with(pending_overhead_) : Overhead{};
-  account_.spend(bits, own.control.settings, own.shares);
+  Step& step = step_of(settled_);
+  step.unspent = account_.spend(bits, own.control.settings, own.shares);
   own.after = account_.get();
+  if (own.control.settings.gop != 1 && own.size > 0) {
+    if (has_target(own.control.settings)) count_settled(own);
+    learn_settled(own);
+  }
   own.curve = {};
   ++settled_;
   for (; first_ + kFeedbackDistance + 1 < settled_; ++first_) pictures_.pop_front(), steps_.pop_front();

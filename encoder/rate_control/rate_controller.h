@@ -7,6 +7,9 @@
 // kReviewDistance earlier, and predictions for later ones. A review uses the first sizes of all earlier
 // pictures. Settling uses the true sizes of all earlier pictures. Each of the three is called in the order of
 // the pictures.
+//
+// Where there are P pictures, each is coded after the one before it has settled. There every step uses the
+// true sizes of all earlier pictures.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +40,9 @@ struct PictureQp {
 class RateController {
  public:
   RateController(int mb_width, int mb_height)
-      : mb_height_(mb_height), typical_sizes_(typical_sizes(std::int64_t{mb_width} * mb_height)) {}
+      : mb_height_(mb_height),
+        macroblocks_(std::int64_t{mb_width} * mb_height),
+        typical_sizes_(typical_sizes(macroblocks_)) {}
 
   // Returns whether the next picture can be planned now: the pictures it depends on are settled.
   bool can_plan(const PictureControl& control) const;
@@ -49,6 +54,8 @@ class RateController {
   // Announces a picture that will be planned after those announced so far. `crf_qp_q8` is the QP * 256 that
   // RateSettings::crf_q8 stands for in this picture; it is read only if a crf is set.
   void announce(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
+  // Replaces the first of the announced pictures, which becomes a key picture.
+  void replace_next(BitsCurve curve, const PictureControl& control);
   // Says that no further picture of the clip will be announced.
   void end() { ended_ = true; }
   // Plans the first of the announced pictures. RateSettings::lookahead further ones are read; fewer are
@@ -87,7 +94,7 @@ class RateController {
     PictureControl control;
     RateShares shares;
     int wanted_q8 = 0;           // what quality or the target ask for; a limit may need more
-    int qp_q8 = 0;               // of the last coding
+    int qp_q8 = 0;               // of the last coding, on the scale of P pictures (gop_model.h)
     std::int64_t predicted = 0;  // bits of the slices at that QP, without correction
     std::int64_t size = 0;       // bits of the slices after the last coding
     // The highest QP that was too low for a limit and the lowest one that was not, with the sizes there.
@@ -116,37 +123,62 @@ class RateController {
     std::int64_t overhead = 0;  // bits
     std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
     std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
-    std::int64_t first = 0;     // bits of the slices at the first QP
+    std::int64_t unspent = 0;   // bits of its target, once it is settled
+    std::int64_t nominal_target = 0;
+    std::int64_t first = 0;  // bits of the slices at the first QP
   };
 
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   ControlledPicture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
-  // Learns from a picture's slices: their bits, what its curve had predicted, and its share of the rate.
-  void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
-  void learn_before(std::uint64_t number, const PictureControl& control);
-  // Bits of slices that the curve's bits stand for, and the reverse.
-  std::int64_t corrected(std::int64_t bits) const { return scaled(bits, actual_, predicted_); }
-  std::int64_t uncorrected(std::int64_t bits) const { return scaled(bits, predicted_, actual_); }
+  struct Correction {
+    // Sums over pictures that fade: the bits of slices, and what the curves had said.
+    std::int64_t actual = 1, predicted = 1;
 
+    // Learns from a picture's slices: their bits, what its curve had said, and its share of the rate. It
+    // counts as `weight` pictures, and `memory` pictures are remembered.
+    void learn(std::int64_t bits, std::int64_t said, std::int64_t share, int weight, int memory);
+    // Bits of slices that the curve's bits stand for, and the reverse.
+    std::int64_t corrected(std::int64_t bits) const { return scaled(bits, actual, predicted); }
+    std::int64_t uncorrected(std::int64_t bits) const { return scaled(bits, predicted, actual); }
+  };
+  // Key pictures and P pictures each have their own.
+  Correction& correction_of(const PictureControl& control) { return corrections_[control.key ? 0 : 1]; }
+  void learn_before(std::uint64_t number, const PictureControl& control);
+  void learn_settled(const ControlledPicture& own);
+
+  // The same where all earlier pictures are settled.
+  RateAccount settled_account(std::uint64_t number);
   // The account before picture `number`: what was true kFeedbackDistance earlier, and what reviews and plans
   // expect of the pictures since.
   RateAccount account_before(std::uint64_t number, bool reviewing);
   // Finds RateAccount::above and below.
   void find_room(const RateShares& shares, RateAccount& account) const;
   int target_qp(ControlledPicture& own, const RateAccount& account);
+  // The same where there are P pictures: which QP the content asks for.
+  int gop_qp(ControlledPicture& own, const RateAccount& account, int pull);
+  void assume_gops(const ControlledPicture& own);
+  // Keeps the QP that a target asks for within the bounds of the account.
+  int within_bounds(ControlledPicture& own, const RateAccount& account, int qp);
   static std::int64_t drift_at_end(const ControlledPicture& own, std::uint64_t number);
   // Returns the shares of the next picture that is announced.
   RateShares next_shares(const PictureControl& control);
   // `shift_of`: by how much a picture of other shares has another QP * 256, because of its duration.
   int lookahead_qp(ControlledPicture& own, const RateAccount& account, int goal,
                    const std::function<int(const RateShares&)>& shift_of);
+  // Takes what the picture pays back for the key picture before from its target.
+  void share_loan(ControlledPicture& own);
+  // Adds a picture to the mean of all, with its true size.
+  void count_settled(ControlledPicture& own);
   // Says what a picture and those after it, which end the clip, will leave over, and which can use it.
   void see_end(ControlledPicture& own);
-  // Adds a picture's curve to a mean.
-  void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead) const;
+  // Adds a picture's curve to a mean. It is corrected by `actual` / `predicted`.
+  static void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead,
+                     const Correction& correction);
   std::optional<std::int64_t> review_target(ControlledPicture& own, const RateAccount& account) const;
   std::optional<std::int64_t> kept_target(ControlledPicture& own, const RateAccount& account) const;
+  // The part of what the buffer holds that a plan leaves to the next pictures.
+  static std::int64_t left_in_buffer(const ControlledPicture& own, std::int64_t fullness);
   // The QP of the last coding was too low for a limit, or not.
   static void remember(ControlledPicture& own, bool too_low);
   // Plans another coding in which the slices have `bits`, as far as the picture's own size allows a
@@ -156,6 +188,7 @@ class RateController {
   void finish(ControlledPicture& own, std::int64_t bits);
 
   const int mb_height_;
+  const std::int64_t macroblocks_;
   std::uint64_t first_ = 0;  // of pictures_
   std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
@@ -168,13 +201,14 @@ class RateController {
       pictures_;            // those that are not settled, and as many before as a plan looks back
   std::deque<Step> steps_;  // of the same pictures
   std::uint64_t learned_ = 0;
-  // Sums over pictures that fade: the bits of slices, and what the curves had said.
-  std::int64_t actual_ = 1;
-  std::int64_t predicted_ = 1;
+  Correction corrections_[2];  // of key pictures and P pictures
   // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51. Where
   // such a curve reaches the target is the QP at which these pictures together would have met it.
   SizeCurve typical_sizes_, late_sizes_{};
   std::int64_t targeted_ = 0;     // pictures
+  std::int64_t late_ = 0;         // the same of P pictures
+  std::int64_t late_target_ = 0;  // of the last P picture
+  bool assumed_gops_ = false;     // typical_sizes_ are those of pictures in GOPs
   std::vector<Unspent> unspent_;  // of account_before(): of each picture of a window
   ExactAccount account_;          // of the settled pictures
   int left_out_ = 0;              // pictures since the last one that was not left out

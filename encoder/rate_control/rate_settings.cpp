@@ -23,6 +23,7 @@ RateSettings rate_settings(const Config& config) {
   settings.lookahead = coded_lookahead(config);
   settings.exact = config.frame_bytes > 0;
   settings.limit_bytes = settings.exact ? config.frame_bytes : config.max_frame_bytes;
+  settings.gop = config.gop;
   settings.drop = config.on_overflow == OnOverflow::drop;
   return settings;
 }

@@ -22,6 +22,7 @@ struct RateSettings {
   bool exact = false;            // filler data make every access unit as large as the limit
   int lookahead = 0;             // pictures after the planned one that a target looks at
   bool drop = false;             // a picture that is too large at QP 51 is left out
+  int gop = 1;                   // Config::gop; 1: every picture is a key picture
 };
 
 RateSettings rate_settings(const Config& config);
@@ -47,6 +48,7 @@ struct PictureControl {
   std::optional<int> qp;      // Frame::qp
   Overhead overhead;          // if all pictures before it are in the stream
   std::int64_t duration = 0;  // Frame::duration
+  bool key = true;            // it is a key picture
 };
 
 // About how many bytes the HRD's messages take. Their true size counts when a picture is settled.

@@ -4,16 +4,35 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+
+#include "encoder/rate_control/gop_model.h"
 
 namespace cu264::encoder {
 
 namespace {
 
-// Where durations change, a second consists of other pictures from one picture to the next. No picture makes
-// up for that alone: it keeps at least this much of its target.
-std::int64_t least_of_timed(std::int64_t target) {
-  return target * 2 / 3;
+// Where durations change, a second consists of other pictures from one picture to the next, and a P picture
+// after a cut may have taken what many have. No picture makes up for that alone: it keeps at least this much
+// of its target.
+std::int64_t least_of(const RateShares& shares, std::int64_t target) {
+  return shares.second_bits > 0 || shares.has_p_pictures ? target * 2 / 3 : 0;
 }
+
+BitsCurve mean_of(const SizeCurve& sizes) {
+  return BitsCurve([logs = logs_of(sizes)](int qp) { return bits_at(logs, qp * kQpOne); });
+}
+
+int qp_of(BitsCurve& mean, std::int64_t bits) {
+  return mean.qp_for(std::max<std::int64_t>(bits, 1));
+}
+
+// Pictures that are assumed to have come before the first, and the most that the mean curves remember.
+constexpr std::int64_t kAssumedPictures = 200, kAssumedOfGops = 50;
+constexpr int kMaxEndStep = 3 * kQpOne;
+constexpr std::int64_t kMaxTypicalWeight = 1000, kMaxLateWeight = 10, kMaxLateOfGops = 4;
+// How far a still scene lowers the QP of P pictures, so that a second has its bits.
+constexpr int kMaxStepOfGops = 4 * kQpOne;
 
 }  // namespace
 
@@ -33,10 +52,10 @@ void RateController::find_room(const RateShares& shares, RateAccount& account) c
   }
 }
 
-void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve,
-                            std::int64_t overhead) const {
+void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead,
+                            const Correction& correction) {
   for (std::size_t i = 0; i < mean.size(); ++i) {
-    const std::int64_t bits = corrected(curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead;
+    const std::int64_t bits = correction.corrected(curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead;
     mean[i] += (bits - mean[i]) / pictures;
   }
 }
@@ -45,22 +64,17 @@ void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& c
 // together. So quality changes only where the drift, a second or the buffer require it.
 int RateController::target_qp(ControlledPicture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
-  const auto qp_for = [&](std::int64_t bits) {
-    return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
-  };
-  constexpr std::int64_t kAssumedPictures = 200, kMaxTypicalWeight = 1000, kMaxLateWeight = 10;
+  const Correction& correction = corrections_[0];
+  const int most_pull =
+      own.control.settings.lookahead > 0 ? 300 : 600;  // 1.2 or 2.3 QP at the end of the band
+  const auto pull = static_cast<int>(scaled(account.drift, most_pull, shares.planned_drift));
+  if (own.control.settings.gop != 1) return within_bounds(own, account, gop_qp(own, account, pull));
   const auto count = [&](BitsCurve& curve, const PictureControl& control) {
     ++targeted_;
     add_to(typical_sizes_, std::min(targeted_ + kAssumedPictures, kMaxTypicalWeight), curve,
-           overhead_bits(control));
+           overhead_bits(control), correction);
     if (own.control.settings.lookahead == 0)
-      add_to(late_sizes_, std::min(targeted_, kMaxLateWeight), curve, overhead_bits(control));
-  };
-  const auto mean_of = [](const SizeCurve& sizes) {
-    return BitsCurve([logs = logs_of(sizes)](int qp) { return bits_at(logs, qp * kQpOne); });
-  };
-  const auto qp_of = [](BitsCurve& mean, std::int64_t bits) {
-    return mean.qp_for(std::max<std::int64_t>(bits, 1));
+      add_to(late_sizes_, std::min(targeted_, kMaxLateWeight), curve, overhead_bits(control), correction);
   };
   if (!own.counted) count(own.curve, own.control);
   const int lookahead = own.control.settings.lookahead;
@@ -70,8 +84,6 @@ int RateController::target_qp(ControlledPicture& own, const RateAccount& account
     if (has_target(next.control.settings)) count(next.curve, next.control);
     next.counted = true;
   }
-  const int most_pull = lookahead > 0 ? 300 : 600;  // 1.2 or 2.3 QP at the end of the band
-  const auto pull = static_cast<int>(scaled(account.drift, most_pull, shares.planned_drift));
   const std::int64_t target = account.target_of(shares), extra = target - shares.target;
   const std::int64_t smooth =
       shares.smooth_target + scaled(extra, shares.smooth_target, std::max<std::int64_t>(shares.target, 1));
@@ -92,19 +104,89 @@ int RateController::target_qp(ControlledPicture& own, const RateAccount& account
     const int poorest = std::max(richest, qp_of(late, smooth - account.below));
     qp = std::clamp(qp, richest, poorest);
   }
+  return within_bounds(own, account, qp);
+}
 
+void RateController::count_settled(ControlledPicture& own) {
+  const Correction exact{own.size, std::max<std::int64_t>(own.predicted, 1)};
+  ++targeted_;
+  add_to(typical_sizes_, std::min(targeted_ + kAssumedOfGops, kMaxTypicalWeight), own.curve,
+         overhead_bits(own.control), exact);
+  if (own.control.key) return;
+  ++late_;
+  add_to(late_sizes_, std::min(late_, kMaxLateOfGops), own.curve, overhead_bits(own.control), exact);
+}
+
+// As without P pictures the QP is one that all pictures so far would have needed together. Those that were
+// coded count with their true sizes, and those that are announced with what is predicted.
+int RateController::gop_qp(ControlledPicture& own, const RateAccount& account, int pull) {
+  const RateShares& shares = own.shares;
+  if (!std::exchange(assumed_gops_, true)) assume_gops(own);
+  SizeCurve all = typical_sizes_, late = late_sizes_, rest{};
+  std::int64_t pictures = std::min(targeted_ + kAssumedOfGops, kMaxTypicalWeight);
+  std::int64_t late_pictures = std::min(late_, kMaxLateOfGops), rest_pictures = 0;
+  const auto add = [&](BitsCurve& curve, const PictureControl& control) {
+    const Correction& correction = correction_of(control);
+    add_to(all, ++pictures, curve, overhead_bits(control), correction);
+    add_to(rest, ++rest_pictures, curve, overhead_bits(control), correction);
+    if (!control.key) add_to(late, ++late_pictures, curve, overhead_bits(control), correction);
+  };
+  add(own.curve, own.control);
+  const auto seen = std::min(announced_.size(), static_cast<std::size_t>(own.control.settings.lookahead));
+  for (std::size_t i = 0; i < seen && announced_[i].shares.same_rates(shares); ++i)
+    add(announced_[i].curve, announced_[i].control);
+  BitsCurve mean = mean_of(all);
+  int qp = qp_of(mean, shares.smooth_target) - pull;
+  if (own.to_come) {
+    // The last pictures share what the clip has left.
+    const std::int64_t left = (account.drift - account_.loan().bits()) / rest_pictures;
+    BitsCurve mean_of_rest = mean_of(rest);
+    qp = std::clamp(qp_of(mean_of_rest, shares.smooth_target + left), qp - kMaxEndStep, qp + kMaxEndStep);
+  }
+  if (own.control.key && late_ == 0) return qp;
+  BitsCurve late_mean = mean_of(late);
+  // A key picture is as good as the P pictures before it.
+  if (!own.control.key) late_target_ = account.target_of(shares);
+  const std::int64_t target = late_target_;
+  const int richest = qp_of(late_mean, target + account.above);
+  const int poorest = std::max(qp_of(late_mean, target - account.below), qp - kMaxStepOfGops);
+  return std::clamp(qp, richest, std::max(richest, poorest));
+}
+
+// Typical pictures in GOPs as long as those of the stream.
+void RateController::assume_gops(const ControlledPicture& own) {
+  const int pictures = spread_of_key(own.control.settings);
+  const LogCurve sizes = logs_of(typical_sizes_);
+  for (std::size_t i = 0; i < typical_sizes_.size(); ++i) {
+    const int qp_q8 = static_cast<int>(i) * 3 * kQpOne;
+    const std::int64_t key = bits_at(sizes, own_qp_q8(PictureKind::key, qp_q8));
+    typical_sizes_[i] = (key + (pictures - 1) * inter_bits(typical_sizes_[i], macroblocks_)) / pictures;
+  }
+}
+
+int RateController::within_bounds(ControlledPicture& own, const RateAccount& account, int qp) {
+  const RateShares& shares = own.shares;
+  const Correction& correction = correction_of(own.control);
+  const auto qp_for = [&](std::int64_t bits) {
+    return own.curve.qp_for(
+        correction.uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
+  };
+  const std::int64_t target = account.target_of(shares);
   const std::int64_t drift = account.drift + target, window = account.window + target;
   std::int64_t most = std::min(drift + shares.planned_drift, window + shares.planned_window);
   std::int64_t least = std::max(drift - shares.planned_drift, window - shares.planned_window);
+  if (shares.has_p_pictures) least = 0;  // no bits for their own sake
+  most = target + (most - target) * shares.spread;
+  if (const std::int64_t own_least = least_of(shares, target); own_least > 0)
+    most = std::max(most, own_least);
   if (shares.buffer > 0) {
     const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
     most = std::min(most, account.fullness - low);
+    if (shares.has_p_pictures)
+      most = std::min(most, account.fullness - left_in_buffer(own, account.fullness));
     least = std::max(least, account.least_without_filler(shares));
   }
-  if (shares.second_bits > 0) {
-    most = std::max(most, least_of_timed(target));
-    least = std::max(least, least_of_timed(target));
-  }
+  if (shares.second_bits > 0) least = std::max(least, least_of(shares, target));
   const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
   return std::clamp(qp, lowest, highest);
 }
@@ -120,7 +202,7 @@ std::int64_t RateController::drift_at_end(const ControlledPicture& own, std::uin
 int RateController::lookahead_qp(ControlledPicture& own, const RateAccount& account, int goal,
                                  const std::function<int(const RateShares&)>& shift_of) {
   const std::size_t lookahead = static_cast<std::size_t>(own.control.settings.lookahead);
-  const std::int64_t factor = corrected(std::int64_t{1} << 24);
+  const std::int64_t factor = corrections_[0].corrected(std::int64_t{1} << 24);
   outlook_.begin(own.shares, account, unspent_);
   outlook_.add(own.curve, own.control, own.shares, factor);
   const std::size_t known = std::min(announced_.size(), lookahead);
@@ -147,15 +229,17 @@ std::optional<std::int64_t> RateController::kept_target(ControlledPicture& own,
   const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
   const std::int64_t target = account.target_of(shares);
   std::int64_t most =
-      target + std::min(account.drift + shares.kept_drift, account.window + shares.kept_window);
+      target +
+      std::min(account.drift + shares.kept_drift, account.window + shares.kept_window) * shares.spread;
   const std::int64_t least =
       target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
   // The next pictures may miss in the same way, so this one leaves them some room.
   const std::int64_t room = std::min(target / 6, shares.kept_window / 2);
-  if (shares.second_bits > 0) most = std::max(most, least_of_timed(target) + room);
+  if (const std::int64_t own_least = least_of(shares, target); own_least > 0)
+    most = std::max(most, own_least + room);
   if (total > most) return most - room - overhead;
-  if (total < least) return least + room - overhead;
-  if (!own.to_come) return std::nullopt;
+  if (total < least && !shares.has_p_pictures) return least + room - overhead;
+  if (!own.to_come || shares.has_p_pictures) return std::nullopt;
   // What a clip misses its target by at its end remains an error of the whole clip, so the last pictures
   // share in making it good.
   constexpr int kShare = 2 * kQpOne;
