@@ -49,7 +49,7 @@ class Step {
     }
     begin(clip, 0);
     for (ChainView& chain : chains_) {
-      for (int size = 0; size < ChainView::kSizes; ++size) std::swap(chain.source[size], chain.before[size]);
+      chain.advance();
     }
     begin(clip, 1);
     for (const ChainView& chain : chains_) copy_plane(chain.before[0], chain.luma[0], mb_width, mb_height);

@@ -23,24 +23,6 @@ void settle_kinds(const PPicture& p) {
   for (int slice = 0; slice < picture.slices; ++slice) set_mb_qp_deltas(picture, slice, p.qp);
 }
 
-// Makes the planes of the reference picture from the picture before.
-void take_reference(GopChain& chain, const ForRows& for_rows) {
-  PaddedPlane& luma = chain.luma[core::kWholeSamples];
-  for_rows(luma.height, [&](int y) { copy_row(chain.decoded[0], luma, y); });
-  luma.pad_top_and_bottom();
-  for (int c = 0; c < 2; ++c) {
-    for_rows(chain.chroma[c].height, [&](int y) { copy_row(chain.decoded[1 + c], chain.chroma[c], y); });
-    chain.chroma[c].pad_top_and_bottom();
-  }
-  constexpr int kPad = core::kHalfSamplePad;
-  for_rows(luma.height + 2 * kPad, [&](int row) { half_samples(chain, row - kPad); });
-  if (chain.decoded_inter) {
-    chain.whole_before = chain.whole[1];
-  } else {
-    chain.whole_before.assign(chain.whole_before.size(), {});
-  }
-}
-
 void take_source(const PPicture& p, const ForRows& for_rows) {
   GopChain& chain = p.chain;
   PaddedPlane(&source)[GopChain::kSizes] = chain.source[chain.current];
@@ -57,6 +39,23 @@ void take_source(const PPicture& p, const ForRows& for_rows) {
 }
 
 }  // namespace
+
+void take_reference(GopChain& chain, const ForRows& for_rows) {
+  PaddedPlane& luma = chain.luma[core::kWholeSamples];
+  for_rows(luma.height, [&](int y) { copy_row(chain.decoded[0], luma, y); });
+  luma.pad_top_and_bottom();
+  for (int c = 0; c < 2; ++c) {
+    for_rows(chain.chroma[c].height, [&](int y) { copy_row(chain.decoded[1 + c], chain.chroma[c], y); });
+    chain.chroma[c].pad_top_and_bottom();
+  }
+  constexpr int kPad = core::kHalfSamplePad;
+  for_rows(luma.height + 2 * kPad, [&](int row) { half_samples(chain, row - kPad); });
+  if (chain.decoded_inter) {
+    chain.whole_before = chain.whole[1];
+  } else {
+    chain.whole_before.assign(chain.whole_before.size(), {});
+  }
+}
 
 void begin_picture(const PPicture& p, bool replaces, const ForRows& for_rows) {
   if (!replaces) {

@@ -21,4 +21,7 @@ void reconstruct_p_picture(const PPicture& picture, const ForRows& for_rows);
 // Keeps the picture, which is filtered, for the next one.
 void keep_picture(const PPicture& picture);
 
+// Makes the planes of the reference from the picture that was kept: a part of begin_picture.
+void take_reference(GopChain& chain, const ForRows& for_rows);
+
 }  // namespace cu264::encoder

@@ -110,7 +110,7 @@ void BatchStages::launch_steps(const BatchView& view, const BatchPictures& pictu
   const auto count = static_cast<std::size_t>(pictures.count);
   for (std::size_t i = 0; i < count; ++i) {
     ChainView& chain = chains_[static_cast<std::size_t>(pictures.plan[i].chain)];
-    std::swap(chain.source, chain.before);
+    if (!pictures.replaces[i]) chain.advance();
     pinned.chains[i] = chain;
   }
   check_cuda(cudaMemcpyAsync(d.chains, pinned.chains, count * sizeof(ChainView), cudaMemcpyHostToDevice,

@@ -25,8 +25,11 @@ namespace cu264::encoder::cuda {
 struct BatchPictures {
   PixelFormat format = PixelFormat::i420;  // on the device
   int count = 0;
-  std::vector<PlannedPicture> plan;  // where there are P pictures: what lies in each place of the batch
-  Marks written;                     // of their frames
+  // Where there are P pictures, by place in the batch: what lies there, and whether it takes the place of the
+  // picture before in its stream (Job::replaces).
+  std::vector<PlannedPicture> plan;
+  std::vector<bool> replaces;
+  Marks written;  // of their frames
 };
 
 class BatchStages {

@@ -118,6 +118,7 @@ class CudaBackend final : public Backend {
     pinned_.batch[next_].sources[i] = uploaded.planes;
     filling_.written.add(uploaded.written);
     pinned_.batch[next_].params[i] = job.picture;
+    if (planner_) filling_.replaces.push_back(job.replaces);
     if (++filling_.count == size_) launch();
   }
 
@@ -220,7 +221,8 @@ class CudaBackend final : public Backend {
            other.input == params_.input && other.outputs == params_.outputs &&
            other.execution == params_.execution &&
            mark_bytes(other.protection) == mark_bytes(params_.protection) &&
-           (other.protection.cipher != nullptr) == (params_.protection.cipher != nullptr);
+           (other.protection.cipher != nullptr) == (params_.protection.cipher != nullptr) &&
+           other.pacing.codes_again == params_.pacing.codes_again;
   }
 
   void wait_for_device() const {
@@ -257,11 +259,13 @@ class CudaBackend final : public Backend {
     const auto count = static_cast<std::size_t>(batch.pictures.count);
     const std::vector<core::PictureParams> params(pinned.params, pinned.params + count);
     const std::vector<SourcePicture> sources(pinned.sources, pinned.sources + count);
+    const std::vector<bool> replaces = batch.pictures.replaces;
     batch.pictures.plan = planner_->plan(params);
     batch.places.resize(count);
     for (std::size_t place = 0; place < count; ++place) {
       const auto picture = static_cast<std::size_t>(batch.pictures.plan[place].picture);
       pinned.params[place] = params[picture], pinned.sources[place] = sources[picture];
+      batch.pictures.replaces[place] = replaces[picture];
       batch.places[picture] = static_cast<int>(place);
     }
   }

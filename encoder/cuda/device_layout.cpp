@@ -106,7 +106,8 @@ DeviceMemory lay_out_device(const StreamParams& params, int batch, std::uint8_t*
   if (params.format.inter) {
     m.motion = arena.take<core::MotionRecord>(mbs);
     for (int i = 0; i < chains_of(params, batch); ++i)
-      m.chains.push_back(take_chain(arena, params.format.mb_width, params.format.mb_height));
+      m.chains.push_back(
+          take_chain(arena, params.format.mb_width, params.format.mb_height, params.pacing.codes_again));
     m.inter_scratch = arena.take(inter_scratch_bytes(batch, params.format.mb_width, params.format.mb_height));
   }
   if (params.protection.marks) m.mark_frame = arena.take(params.protection.marks->frame().size());

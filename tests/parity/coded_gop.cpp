@@ -59,7 +59,7 @@ std::vector<CodedInGop> code_gop(const std::vector<test::Picture>& clip, const G
     const auto in_chain = [&](encoder::CpuPicture& p) {
       return encoder::PPicture{p, chain, settings.qp, settings.preset};
     };
-    encoder::take_source(in_chain(picture), one_after_another);
+    encoder::begin_picture(in_chain(picture), false, one_after_another);
     if (picture.inter) {
       encoder::reconstruct_p_picture(in_chain(picture), one_after_another);
     } else {
@@ -68,7 +68,8 @@ std::vector<CodedInGop> code_gop(const std::vector<test::Picture>& clip, const G
     }
     out.filtered = picture;
     encoder::filter_picture(out.filtered);
-    encoder::take_reference(in_chain(out.filtered), one_after_another);
+    encoder::keep_picture(in_chain(out.filtered));
+    encoder::take_reference(chain, one_after_another);
     out.chain = chain;
   }
   return coded;

@@ -76,7 +76,7 @@ struct CpuChain {
     for (int p = 0; p < 3; ++p) frame.plane[p] = from.plane(p), frame.pitch[p] = from.plane_width(p);
     ingest(frame, picture);
     picture.inter = index > 0;
-    take_source(view(), kOneAfterAnother);
+    begin_picture(view(), false, kOneAfterAnother);
   }
   void estimate() {
     const auto run = [&](PPass pass, int rows) {
@@ -101,7 +101,8 @@ struct CpuChain {
         picture.reconstruction[p].samples[i] = static_cast<std::uint8_t>(std::clamp(sample, 0, 255));
       }
     }
-    take_reference(view(), kOneAfterAnother);
+    keep_picture(view());
+    encoder::take_reference(memory, kOneAfterAnother);
   }
 
   MotionCase test_case;
@@ -235,9 +236,7 @@ class DeviceSteps {
       params[i].qp = static_cast<std::uint8_t>(cpu_[i]->content.qp);
       params[i].key = index == 0;
       ChainView& view = chains_[i]->view;
-      if (index > 0) {
-        for (int size = 0; size < ChainView::kSizes; ++size) std::swap(view.source[size], view.before[size]);
-      }
+      if (index > 0) view.advance();
       views.push_back(view);
     }
     d_sources_ = std::make_unique<DeviceArray<core::SourcePicture>>(sources);

@@ -68,14 +68,14 @@ std::vector<TestPicture> coded_clip(const Shape& shape, test::Motion motion, int
     encoder::ingest(frame_of(shape, picture.samples.data()), coded);
     if (!coded.inter) chain.resize(coded.mb_width, coded.mb_height);
     const encoder::PPicture in_chain{coded, chain, qp, preset};
-    encoder::take_source(in_chain, for_rows);
+    encoder::begin_picture(in_chain, false, for_rows);
     if (coded.inter) {
       encoder::reconstruct_p_picture(in_chain, for_rows);
     } else {
       for (int slice = 0; slice < shape.slices; ++slice) encoder::reconstruct_slice(coded, slice, qp, preset);
     }
     encoder::filter_picture(coded);
-    encoder::take_reference(in_chain, for_rows);
+    encoder::keep_picture(in_chain);
   }
   return pictures;
 }

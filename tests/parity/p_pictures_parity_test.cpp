@@ -122,6 +122,22 @@ TEST_F(PPicturesParity, FramesSayMore) {
   for (const int batch : {1, 5, 14}) expect_equal(host, code(BackendChoice::cuda, batch));
 }
 
+// Pictures that are coded again, or left out, are predicted as if they had not been there.
+TEST_F(PPicturesParity, RateControl) {
+  const std::vector<test::Picture> clip = test::make_clip(Motion::noisy, 96, 80, 12);
+  for (const int mode : {0, 1, 2, 3, 4}) {
+    SCOPED_TRACE(mode);
+    Config config = gop_config(Preset::fast, kCodings[0], 5, 27);
+    if (mode == 0) config.crf = 24;
+    if (mode == 1) config.bitrate = 300000;
+    if (mode == 2) config.bitrate = 250000, config.cbr = true;
+    if (mode == 3) config.max_frame_bytes = 900;
+    if (mode == 4) config.max_frame_bytes = 500, config.on_overflow = OnOverflow::drop;
+    expect_parity(config, clip, {1, 4});
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_F(PPicturesParity, StreamsOfAGroup) {
   constexpr int kStreams = 3, kPictures = 6;
   std::vector<std::vector<test::Picture>> clips;

@@ -233,10 +233,13 @@ void draw_gop(RandomDraw& draw, RandomCase& drawn) {
   config.slices = before.slices, config.deblock = before.deblock, config.input_format = before.input_format;
   config.colour = before.colour, config.headers = before.headers, config.frame_rate = before.frame_rate;
   config.batch = before.batch, config.threads = before.threads, config.reconstruction = before.reconstruction;
+  config.crf = before.crf, config.bitrate = before.bitrate, config.max_bitrate = before.max_bitrate;
+  config.buffer_bits = before.buffer_bits, config.cbr = before.cbr, config.lookahead = before.lookahead;
+  config.max_frame_bytes = before.max_frame_bytes, config.frame_bytes = before.frame_bytes;
+  config.on_overflow = before.on_overflow;
   config.aq = draw.once_in(3) ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
   config.gop = draw.one_of(std::array{0, 2, 3, 4, 8, 30});
   for (RandomClip& clip : drawn.clips) {
-    clip.changes.clear();
     if (!draw.once_in(4)) {
       const test::Picture& first = clip.pictures.front();
       clip.pictures = test::make_clip(draw.one_of(test::kMotions), first.width, first.height,

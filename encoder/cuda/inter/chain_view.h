@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "core/hd.h"
 #include "core/inter_pred.h"
@@ -36,13 +37,24 @@ struct ChainView {
   // The planes of luma have one pitch and lie at the same distance from each other, so that 32 bits tell
   // where a sample of any of them is.
   DevicePlane luma[core::kReferencePlanes], chroma[2];
+  // The same of this picture, for the next one: other memory only where a picture may be coded again.
+  DevicePlane next_luma[core::kReferencePlanes], next_chroma[2];
   core::MotionVector* quarter = nullptr;  // [region], in samples of quarter size
   core::MotionVector* half = nullptr;
-  core::MotionVector* whole[2] = {};     // by pass; the second is that of the picture before until it is made
-  core::MotionVector* blocks = nullptr;  // [mb][4]
+  core::MotionVector* whole[2] = {};           // by pass
+  core::MotionVector* whole_before = nullptr;  // whole[1] of the picture before
+  core::MotionVector* blocks = nullptr;        // [mb][4]
   PartitionVectors* refined = nullptr;
   InterChoice* choices = nullptr;
   core::MotionRecord* fields[2] = {};  // by pass
+
+  // Goes on to the next picture of the chain.
+  void advance() {
+    std::swap(source, before);
+    std::swap(luma, next_luma);
+    std::swap(chroma, next_chroma);
+    std::swap(whole[1], whole_before);
+  }
 };
 
 // The P pictures of a step. All arrays of `batch` begin with the first of them.

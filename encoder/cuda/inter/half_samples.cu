@@ -63,10 +63,10 @@ __global__ void __launch_bounds__(kThreads) make_half_samples(const __grid_const
   if (x >= width + kPad) return;
   const int first = kRows * static_cast<int>(blockIdx.y) - kPad, end = min(first + kRows, height + kPad);
   const ChainView& chain = step.chains[blockIdx.z];
-  const int pitch = chain.luma[0].pitch;
-  const std::uint8_t* samples = chain.luma[0].at(x, first - 2);
-  std::uint8_t* right = chain.luma[core::kHalfRight].at(x, first);
-  const std::ptrdiff_t distance = chain.luma[1].samples - chain.luma[0].samples;
+  const int pitch = chain.next_luma[0].pitch;
+  const std::uint8_t* samples = chain.next_luma[0].at(x, first - 2);
+  std::uint8_t* right = chain.next_luma[core::kHalfRight].at(x, first);
+  const std::ptrdiff_t distance = chain.next_luma[1].samples - chain.next_luma[0].samples;
 
   Row rows[kTaps];
 #pragma unroll

@@ -7,8 +7,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Fills ChainView::luma[1..3], core::kHalfSamplePad samples beyond each edge, from luma[0] and its padding.
-// What lies further outside is undefined.
+// Fills ChainView::next_luma[1..3], core::kHalfSamplePad samples beyond each edge, from next_luma[0] and its
+// padding. What lies further outside is undefined.
 void launch_half_samples(const StepView& step, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

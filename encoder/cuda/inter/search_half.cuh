@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(32 * kHalfWarps)
   const int region_width = (batch.mb_width + 1) / 2, region_height = (batch.mb_height + 1) / 2;
   const QuarterVectors regions{chain.quarter, region_width};
   core::MotionVector v = core::half_candidate(min(i, core::kHalfCandidates - 1), regions, region_width,
-                                              region_height, chain.whole[1][mb], mb_x, mb_y, limits);
+                                              region_height, chain.whole_before[mb], mb_x, mb_y, limits);
   const core::MotionVector predicted = median_of_lanes(v, (lane & ~7));
   const auto cost_of = [&](core::MotionVector vector) {
     return block.differences(chain.before[1], x + vector.x, y + vector.y) +

@@ -42,16 +42,11 @@ __global__ void __launch_bounds__(32 * kWarps) take_reference_kernel(const __gri
   const int row = static_cast<int>(blockIdx.x * kWarps + (threadIdx.x >> 5));
   const int luma_rows = height + 2 * kPad, chroma_rows = luma_rows / 2;
   if (row < luma_rows) {
-    copy_padded_row(luma, width, height, row - kPad, kPad, chain.luma[core::kWholeSamples]);
+    copy_padded_row(luma, width, height, row - kPad, kPad, chain.next_luma[core::kWholeSamples]);
   } else if (row < luma_rows + 2 * chroma_rows) {
     const int c = row < luma_rows + chroma_rows ? 0 : 1, y = row - luma_rows - c * chroma_rows - kPad / 2;
     copy_padded_row(luma + static_cast<std::size_t>(256 + 64 * c) * mbs, width / 2, height / 2, y, kPad / 2,
-                    chain.chroma[c]);
-  }
-  if (!batch.params[picture].key) return;
-  for (int mb = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); mb < mbs;
-       mb += static_cast<int>(gridDim.x * blockDim.x)) {
-    chain.whole[1][mb] = {};
+                    chain.next_chroma[c]);
   }
 }
 
