@@ -90,7 +90,7 @@ import sys
 metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
 counts = {"yavle": 250, "exp_vlet": 200, "exp_gm": 220, "exp_reg": 110, "gvle": 100}
 rows = [("gvle_kernel", counts[sys.argv[sys.argv.index("--once") + 1].replace("_tuned", "")])] if "--once" in sys.argv else [
-    ("forward_scan", 10), ("backward_scan", 70), ("code_component", 5), ("cavlcu", 10)]
+    ("forward_scan", 5), ("backward_scan", 15), ("code_component", 5), ("cavlcu", 10)]
 print('"ID","Kernel Name",' + ",".join('"%s"' % metric for metric in metrics))
 for number, (kernel, value) in enumerate(rows):
     print('"%d","%s",' % (number, kernel) + ",".join('"%d"' % value for metric in metrics))

@@ -1,6 +1,7 @@
 // The steps are: a forward scan, which sorts blocks in zigzag order and computes TotalCoeff; a backward scan,
-// which computes nC and the other symbols; coding, with one kernel for each component and its tables in
-// shared memory. Every intermediate result goes through global memory, as it did in the original.
+// which computes nC and the other symbols; coding, with its tables in shared memory. Each step is done for
+// one component after the other. Every intermediate result goes through global memory, as it did in the
+// original.
 #include "entropy/cavlc/published/cavlc_su.h"
 
 #include "common/cuda/arena.h"
@@ -21,7 +22,25 @@ using core::MacroblockKind;
 
 constexpr int kThreads = 128;
 constexpr int kRegionWidth = 4, kRegionHeight = 2;  // in macroblocks, for a thread block of the backward scan
-constexpr int kRegionThreads = kRegionWidth * kRegionHeight * 32;
+constexpr int kRegionMacroblocks = kRegionWidth * kRegionHeight;
+constexpr int kLumaBlocks = 16, kRegionBlocks = kRegionMacroblocks * kLumaBlocks;
+
+// What a macroblock has of a component: 1 << log_count blocks, which begin at `slot`, and in the input at
+// `position`. The TotalCoeff that its nC follows from are those of `counts` slots from `first_count` on.
+struct Component {
+  int slot, position, log_count;
+  int first_count, counts;
+
+  CU264_HD_MEMBER int blocks() const { return 1 << log_count; }
+  CU264_HD_MEMBER std::size_t macroblock(std::size_t block) const { return block >> log_count; }
+  CU264_HD_MEMBER int index(std::size_t block) const { return static_cast<int>(block & (blocks() - 1u)); }
+};
+
+// nC of luma DC follows from the blocks of luma AC. That of chroma DC is always the same.
+constexpr Component kLumaDc{core::kSlotLumaDc, kLumaPositions + 8, 0, core::kSlotLuma, kLumaBlocks};
+constexpr Component kLumaAc{core::kSlotLuma, 0, 4, core::kSlotLuma, kLumaBlocks};
+constexpr Component kChromaDc{core::kSlotChromaDc, kLumaPositions + 9, 1, 0, 0};
+constexpr Component kChromaAc{core::kSlotChromaAc, kLumaPositions, 3, core::kSlotChromaAc, 8};
 
 // The symbols of all blocks, an array for each. Runs and levels are in order from the highest frequency down.
 struct Symbols {
@@ -44,7 +63,6 @@ struct SuJob {
   SuScratch scratch;
   ShortCodes codes;
 
-  __device__ std::size_t blocks() const { return input.macroblocks() * kBlocksPerMacroblock; }
   __device__ MacroblockKind kind(std::size_t mb) const {
     return static_cast<MacroblockKind>(input.pred_modes[mb]);
   }
@@ -63,18 +81,23 @@ struct ShortStore {
 
 // Shared memory buffers the blocks, so that accesses to global memory are coalesced. It leaves them in the
 // order of slots.
-__global__ void __launch_bounds__(kThreads) forward_scan(const __grid_constant__ SuJob job) {
+__global__ void __launch_bounds__(kThreads)
+    forward_scan(const __grid_constant__ SuJob job, const __grid_constant__ Component component) {
   __shared__ uint4 s_levels[kThreads * 2];
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kThreads, block = first + threadIdx.x;
+  const std::size_t blocks = job.input.macroblocks() << component.log_count;
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kThreads, own = first + threadIdx.x;
   const auto* const d_in = reinterpret_cast<const uint4*>(job.input.coeffs);
   auto* const d_out = reinterpret_cast<uint4*>(job.scratch.zigzag);
   for (int i = static_cast<int>(threadIdx.x); i < 2 * kThreads; i += kThreads) {
-    if (2 * first + i < 2 * job.blocks()) s_levels[i] = d_in[2 * first + i];
+    const std::size_t from = first + i / 2;
+    if (from >= blocks) continue;
+    const std::size_t before = component.macroblock(from) * kBlocksPerMacroblock + component.position;
+    s_levels[i] = d_in[2 * (before + component.index(from)) + i % 2];
   }
   __syncthreads();
-  if (block < job.blocks()) {
-    const std::size_t mb_index = block / kBlocksPerMacroblock;
-    const int slot = slot_of_position(static_cast<int>(block % kBlocksPerMacroblock));
+  if (own < blocks) {
+    const std::size_t mb_index = component.macroblock(own);
+    const int slot = slot_of_position(component.position + component.index(own));
     const MacroblockKind kind = job.kind(mb_index);
     const int count = core::slot_max_num_coeff(kind, slot), dc = count == 15 ? 1 : 0;
     auto* const s_own = reinterpret_cast<std::int16_t*>(s_levels) + threadIdx.x * kLevelsPerBlock;
@@ -97,41 +120,46 @@ __global__ void __launch_bounds__(kThreads) forward_scan(const __grid_constant__
   }
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < 2 * kThreads; i += kThreads) {
-    const std::size_t from = first + i / 2, mb_index = from / kBlocksPerMacroblock;
-    if (from >= job.blocks()) continue;
-    const int slot = slot_of_position(static_cast<int>(from % kBlocksPerMacroblock));
-    d_out[2 * (mb_index * kBlocksPerMacroblock + slot) + i % 2] = s_levels[i];
+    const std::size_t from = first + i / 2;
+    if (from >= blocks) continue;
+    const int slot = slot_of_position(component.position + component.index(from));
+    d_out[2 * (component.macroblock(from) * kBlocksPerMacroblock + slot) + i % 2] = s_levels[i];
   }
 }
 
-// Loads all data that it needs to shared memory first (section 3.1): zigzag arrays and counts.
-__global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_constant__ SuJob job) {
-  constexpr int kRegionMacroblocks = kRegionWidth * kRegionHeight;
-  constexpr int kVectors = core::kLevelsPerMacroblock * sizeof(std::int16_t) / sizeof(uint4);
-  __shared__ uint4 s_zigzag[kRegionMacroblocks * kVectors];
+// Loads all data that it needs to shared memory first (section 3.1): zigzag arrays and counts. A thread block
+// has a thread for each of the component's blocks in a region.
+__global__ void __launch_bounds__(kRegionBlocks)
+    backward_scan(const __grid_constant__ SuJob job, const __grid_constant__ Component component) {
+  constexpr int kVectors = kLevelsPerBlock * sizeof(std::int16_t) / sizeof(uint4);  // of a block
+  __shared__ uint4 s_zigzag[kRegionBlocks * kVectors];
   // The counts of the region, of the column to its left and of the row above it.
   __shared__ std::uint8_t s_counts[kRegionHeight + 1][kRegionWidth + 1][kTotalCoeffStride];
+  const int threads = kRegionMacroblocks << component.log_count, thread = static_cast<int>(threadIdx.x);
   const int first_x = static_cast<int>(blockIdx.x) * kRegionWidth;
   const int first_y = static_cast<int>(blockIdx.y) * kRegionHeight;
   const std::size_t picture_mbs = static_cast<std::size_t>(blockIdx.z) * job.input.macroblocks_per_picture();
-  constexpr int kCounts = static_cast<int>(sizeof(s_counts));
-  for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += kRegionThreads) {
-    const int slot = i % kTotalCoeffStride, x = first_x - 1 + i / kTotalCoeffStride % (kRegionWidth + 1);
-    const int y = first_y - 1 + i / kTotalCoeffStride / (kRegionWidth + 1);
+  const int counts = (kRegionHeight + 1) * (kRegionWidth + 1) * component.counts;
+  for (int i = thread; i < counts; i += threads) {
+    const int mb = i / component.counts, slot = component.first_count + i % component.counts;
+    const int column = mb % (kRegionWidth + 1), row = mb / (kRegionWidth + 1);
+    const int x = first_x - 1 + column, y = first_y - 1 + row;
     if (x < 0 || y < 0 || x >= job.input.mb_width || y >= job.input.mb_height) continue;
-    (&s_counts[0][0][0])[i] =
+    s_counts[row][column][slot] =
         job.scratch.total_coeff[(picture_mbs + y * job.input.mb_width + x) * kTotalCoeffStride + slot];
   }
   const auto* const d_zigzag = reinterpret_cast<const uint4*>(job.scratch.zigzag);
-  for (int i = static_cast<int>(threadIdx.x); i < kRegionMacroblocks * kVectors; i += kRegionThreads) {
-    const int m = i / kVectors, x = first_x + m % kRegionWidth, y = first_y + m / kRegionWidth;
+  for (int i = thread; i < threads * kVectors; i += threads) {
+    const int block = i / kVectors, m = block >> component.log_count;
+    const int x = first_x + m % kRegionWidth, y = first_y + m / kRegionWidth;
     if (x >= job.input.mb_width || y >= job.input.mb_height) continue;
-    s_zigzag[i] = d_zigzag[(picture_mbs + y * job.input.mb_width + x) * kVectors + i % kVectors];
+    const std::size_t before = (picture_mbs + y * job.input.mb_width + x) * kBlocksPerMacroblock;
+    s_zigzag[i] = d_zigzag[(before + component.slot + component.index(block)) * kVectors + i % kVectors];
   }
   __syncthreads();
-  const int m = static_cast<int>(threadIdx.x) >> 5, slot = static_cast<int>(threadIdx.x) & 31;
+  const int m = thread >> component.log_count, slot = component.slot + component.index(thread);
   const int x = m % kRegionWidth, y = m / kRegionWidth, mb_x = first_x + x, mb_y = first_y + y;
-  if (mb_x >= job.input.mb_width || mb_y >= job.input.mb_height || slot >= kBlocksPerMacroblock) return;
+  if (mb_x >= job.input.mb_width || mb_y >= job.input.mb_height) return;
   const std::size_t mb_index = picture_mbs + static_cast<std::size_t>(mb_y) * job.input.mb_width + mb_x;
   const bool above =
       mb_y > 0 && job.input.slices[mb_index] == job.input.slices[mb_index - job.input.mb_width];
@@ -140,8 +168,7 @@ __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_con
   symbols.nC[block] = static_cast<std::int8_t>(
       core::slot_nc(slot, core::slot_neighbours(slot), s_counts[y + 1][x + 1],
                     mb_x > 0 ? s_counts[y + 1][x] : nullptr, above ? s_counts[y][x + 1] : nullptr));
-  const auto* const s_own =
-      reinterpret_cast<const std::int16_t*>(s_zigzag) + (m * kBlocksPerMacroblock + slot) * kLevelsPerBlock;
+  const auto* const s_own = reinterpret_cast<const std::int16_t*>(s_zigzag) + thread * kLevelsPerBlock;
   std::uint8_t* const d_runs = symbols.runs + block * kLevelsPerBlock;
   std::int16_t* const d_levels = symbols.levels + block * kLevelsPerBlock;
   unsigned signs = 0;
@@ -233,16 +260,15 @@ __device__ void put_symbols(Sink& sink, const Tables& s_tables, const Symbols& s
   }
 }
 
-// Codes one component: the `count` slots from `first` on of every macroblock.
 __global__ void __launch_bounds__(kThreads)
-    code_component(const __grid_constant__ SuJob job, int first, int count) {
+    code_component(const __grid_constant__ SuJob job, const __grid_constant__ Component component) {
   __shared__ Tables s_tables;
-  s_tables.load(first == core::kSlotChromaDc);
+  s_tables.load(component.slot == core::kSlotChromaDc);
   __syncthreads();
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const std::size_t mb_index = i / count;
-  const int slot = first + static_cast<int>(i % count);
-  if (mb_index >= job.blocks() / kBlocksPerMacroblock) return;
+  const std::size_t mb_index = component.macroblock(i);
+  const int slot = component.slot + component.index(i);
+  if (mb_index >= job.input.macroblocks()) return;
   const std::size_t block = mb_index * kBlocksPerMacroblock + slot;
   int length = 0;
   if (((job.input.coded[mb_index] >> slot) & 1) != 0) {
@@ -286,17 +312,20 @@ void launch_cavlc_su(const RasterInput& input, void* scratch, const ShortCodes& 
   const auto grid = [](std::size_t threads) {
     return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
   };
-  forward_scan<<<grid(mbs * kBlocksPerMacroblock), kThreads, 0, stream>>>(job);
-  check_launch("forward_scan");
+  // The components in the order of section 3.2.
+  constexpr Component kComponents[] = {kLumaDc, kLumaAc, kChromaDc, kChromaAc};
+  for (const Component& component : kComponents) {
+    forward_scan<<<grid(mbs << component.log_count), kThreads, 0, stream>>>(job, component);
+    check_launch("forward_scan");
+  }
   const dim3 regions(static_cast<unsigned>((input.mb_width + kRegionWidth - 1) / kRegionWidth),
                      static_cast<unsigned>((input.mb_height + kRegionHeight - 1) / kRegionHeight),
                      static_cast<unsigned>(input.pictures));
-  backward_scan<<<regions, kRegionThreads, 0, stream>>>(job);
-  check_launch("backward_scan");
-  constexpr int kComponents[4][2] = {
-      {core::kSlotLumaDc, 1}, {core::kSlotLuma, 16}, {core::kSlotChromaDc, 2}, {core::kSlotChromaAc, 8}};
-  for (const auto& [first, count] : kComponents) {
-    code_component<<<grid(mbs * count), kThreads, 0, stream>>>(job, first, count);
+  for (const Component& component : kComponents) {
+    const unsigned threads = kRegionMacroblocks << component.log_count;
+    backward_scan<<<regions, threads, 0, stream>>>(job, component);
+    check_launch("backward_scan");
+    code_component<<<grid(mbs << component.log_count), kThreads, 0, stream>>>(job, component);
     check_launch("code_component");
   }
 }
