@@ -27,7 +27,8 @@ import tempfile
 MODES = {
     **{f"steps {n}": ["--aq", "steps", "--aq-strength", str(n)] for n in (1, 2, 3)},
     **{f"edges {n}": [f"--edge-guided={n}"] for n in (1, 2, 3)},
-    "edges 2, frame": ["--edge-guided=2", "--edge-thresholds", "frame"],
+    **{f"edges 2, {name}": ["--edge-guided=2", "--edge-thresholds", name]
+       for name in ("rows", "frame", "distributed-0.01", "0.08,0.19")},
     "variance": ["--aq", "variance"],
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/bitstream/nal_unit.h"
@@ -94,16 +95,20 @@ void report(benchmark::State& state, std::size_t bytes_a_picture) {
       Counter(kMacroblocks, Counter::kIsIterationInvariantRate | Counter::kInvert);  // in seconds
 }
 
-// The pipeline is full when the clock starts, and one picture is sent for each that is received. An
-// iteration takes as many pictures as there are threads, since that many are finished at about the same
-// time.
-void encode(benchmark::State& state) {
+Config config_of(Preset preset, int threads) {
   Config config;
   config.profile = Profile::baseline;
   config.width = kWidth, config.height = kHeight, config.qp = kQp;
-  config.preset = static_cast<Preset>(state.range(0));
-  config.threads = static_cast<int>(state.range(1));
+  config.preset = preset;
+  config.threads = threads;
   config.backend = BackendChoice::cpu;
+  return config;
+}
+
+// The pipeline is full when the clock starts, and one picture is sent for each that is received. An
+// iteration takes as many pictures as there are threads, since that many are finished at about the same
+// time.
+void encode_with(const Config& config, const std::string& label, benchmark::State& state) {
   Encoder encoder(config);
   const Frame frame = frame_of(source());
   std::size_t bytes = 0;
@@ -114,13 +119,43 @@ void encode(benchmark::State& state) {
   };
   for (int i = 0; i < 3; ++i) encode_some();
   for (auto _ : state) encode_some();
-  state.SetLabel(name_of(config.preset));
+  state.SetLabel(label);
   state.SetItemsProcessed(state.iterations() * config.threads);
   state.counters["stream_bytes"] = static_cast<double>(bytes);
+}
+
+void encode(benchmark::State& state) {
+  const auto preset = static_cast<Preset>(state.range(0));
+  encode_with(config_of(preset, static_cast<int>(state.range(1))), name_of(preset), state);
 }
 BENCHMARK(encode)
     ->ArgsProduct({{kPresets[0], kPresets[1], kPresets[2]}, {1, 2}})
     ->ArgNames({"preset", "threads"})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// What guides quantisation, as options: none; variance; steps; edges by thresholds of sub-images, by those of
+// the picture, and by two that are given.
+constexpr const char* kGuides[][2] = {{"aq", "off"},
+                                      {"aq", "variance"},
+                                      {"aq", "steps"},
+                                      {"edge-thresholds", "distributed"},
+                                      {"edge-thresholds", "frame"},
+                                      {"edge-thresholds", "0.08,0.19"}};
+
+// A thread for each processor.
+void encode_guided(benchmark::State& state) {
+  const auto preset = static_cast<Preset>(state.range(0));
+  const auto& [option, value] = kGuides[state.range(1)];
+  Config config = config_of(preset, std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+  config.set(option, value);
+  const bool edges = config.aq == AdaptiveQuantisation::automatic;
+  if (edges) config.aq = AdaptiveQuantisation::edges;
+  encode_with(config, std::string(name_of(preset)) + ", " + (edges ? "edges, " : "") + value, state);
+}
+BENCHMARK(encode_guided)
+    ->ArgsProduct({{kPresets[0], kPresets[1], kPresets[2]}, {0, 1, 2, 3, 4, 5}})
+    ->ArgNames({"preset", "guide"})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
