@@ -10,8 +10,8 @@ namespace {
 void add_config_options(ConfigOption::Group wanted, OptionGroup& group) {
   for (const ConfigOption& option : config_options()) {
     if (option.group != wanted || option.meaning == nullptr) continue;
-    if (option.name == std::string("deblock")) {
-      group.options.push_back({"no-deblock", 0, nullptr, "no loop filter in the decoder"});
+    if (option.off_switch != nullptr) {
+      group.options.push_back({option.off_switch, 0, nullptr, option.off_meaning});
     } else {
       group.options.push_back({option.name, 0, option.value, option.meaning, option.implicit_value});
     }

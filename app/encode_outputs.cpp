@@ -40,7 +40,7 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
     : options_(options),
       encoder_(encoder),
       video_(video),
-      controls_rate_(controls_rate(config)),
+      controls_rate_(encoder.controls_rate),
       file_(options.output),
       muxer_(file_, muxer_options(options, encoder, headers, video, carried)),
       progress_(options.progress) {

@@ -149,7 +149,7 @@ std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& rea
     if (encode_all(reader, encoder, outputs, stop_reading, qps, plan ? &*plan : nullptr) == 0)
       return interrupted_exit();
   } catch (const Error& error) {
-    const bool limit = limits_pictures(config) && error.code() == ErrorCode::encode_failure;
+    const bool limit = info.limits_pictures && error.code() == ErrorCode::encode_failure;
     if (!limit || plan || outputs.totals().frames() == 0) throw;
     end_before_limit(error, options, outputs, notes);
   }

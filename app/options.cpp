@@ -36,7 +36,12 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
     using Group = ConfigOption::Group;
     const bool ours =
         option.group == Group::rate || option.group == Group::coding || option.group == Group::execution;
-    if (ours && parsed.has(option.name)) options.config.set(option.name, parsed[option.name]);
+    if (!ours) continue;
+    if (option.off_switch != nullptr) {
+      if (parsed.has(option.off_switch)) options.config.set(option.name, "off");
+    } else if (parsed.has(option.name)) {
+      options.config.set(option.name, parsed[option.name]);
+    }
   }
   if (parsed.has("cqmfile")) {
     if (parsed["cqmfile"].empty()) usage("--cqmfile names no file", "as --cqmfile lists.cfg");
@@ -45,7 +50,6 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   options.list_file = parsed["cqmfile"];
   if (parsed.has("entropy-kernel")) options.coder = parse_entropy_kernel(parsed["entropy-kernel"]);
   check_stages(parsed, options);
-  options.config.deblock = !parsed.has("no-deblock");
   if (parsed.has("device")) {
     if (options.config.backend == BackendChoice::cpu)
       usage("--device is of no use to --backend cpu", "drop one");

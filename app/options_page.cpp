@@ -91,6 +91,16 @@ constexpr Section kSections[] = {{"Rate control", Group::rate},       {"Coding",
                                  {"Execution", Group::execution},     {"Input", Group::input},
                                  {"Description", Group::description}, {"Output", Group::output}};
 
+// Says which options the command turns off by a switch of another name.
+std::string off_switches() {
+  std::string text;
+  for (const ConfigOption& option : config_options()) {
+    if (option.off_switch != nullptr)
+      text += code(option.name) + " is " + code(std::string("--") + option.off_switch) + ", ";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string options_page() {
@@ -98,8 +108,9 @@ std::string options_page() {
       "# Options of the encoder\n\n"
       "`cu264 help --options` prints this page; `scripts/update-options` writes it. The first name is that "
       "of\n"
-      "`Config::set` and, with two dashes, of `cu264 encode`, where `deblock` is `--no-deblock`, `headers` "
-      "is\n"
+      "`Config::set` and, with two dashes, of `cu264 encode`, where " +
+      off_switches() +
+      "`headers` is\n"
       "`every` or `first`, and the input decides about `input-format` and `timed-bitrate`. The texts name "
       "options by Python's\n"
       "keywords. Nothing under *default* means that the option is not set; *changes* says when\n"

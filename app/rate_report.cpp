@@ -34,24 +34,19 @@ io::Json json_of(const ConfigOption& option, const std::string& text) {
 
 }  // namespace
 
-bool controls_rate(const Config& config) {
-  return config.crf || limits_pictures(config);
-}
-
-bool limits_pictures(const Config& config) {
-  return config.bitrate > 0 || config.max_bitrate > 0 || config.max_frame_bytes > 0 || config.frame_bytes > 0;
-}
-
 std::string rate_text(const Config& config) {
   std::string text = config.bitrate > 0 ? kilobits(config.bitrate) + " kb/s"
                      : config.crf       ? "crf " + number(*config.crf)
                                         : "qp " + std::to_string(config.qp);
-  if (config.max_bitrate > 0) text += ", at most " + kilobits(config.max_bitrate) + " kb/s";
-  if (config.buffer_bits > 0) text += ", buffer of " + kilobits(config.buffer_bits) + " kb";
-  if (config.cbr) text += ", cbr";
-  if (config.max_frame_bytes > 0)
-    text += ", at most " + std::to_string(config.max_frame_bytes) + " bytes a picture";
-  if (config.frame_bytes > 0) text += ", " + std::to_string(config.frame_bytes) + " bytes a picture";
+  for (const ConfigOption& option : config_options()) {
+    const std::string_view name = option.name;
+    const bool said = name == "qp" || name == "crf" || name == "bitrate";
+    if (option.group != ConfigOption::Group::rate || option.meaning == nullptr || said) continue;
+    const std::string value = config.text(name);
+    if (value == option.initial) continue;
+    text += ", " + std::string(name);
+    if (option.type != ConfigOption::Type::flag) text += " " + value;
+  }
   return text;
 }
 

@@ -8,13 +8,8 @@
 
 namespace cu264::app {
 
-// Returns whether the encoder chooses QPs.
-bool controls_rate(const Config& config);
-
-// Returns whether there is a limit that a picture may exceed at every QP.
-bool limits_pictures(const Config& config);
-
-// Returns text such as "qp 27", "crf 23" or "2000 kb/s, buffer of 2000 kb, cbr".
+// Returns text such as "qp 27", "crf 23" or "2000 kb/s, bufsize 2000, cbr": what was asked for, by the
+// options' names.
 std::string rate_text(const Config& config);
 
 // Adds to the settings of --stats the options that decide the bytes and are not as by default, under the

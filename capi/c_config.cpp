@@ -97,7 +97,18 @@ class Options {
     }
   }
 
-  // Null if there is no such option. Without `set` it is one of Config::set.
+  // Without `set` it is one of Config::set.
+  const Field& named(std::string_view name) const {
+    if (const Field* const field = find(name)) return *field;
+    std::string names;
+    for (const Field& field : fields_) names += (names.empty() ? "" : ", ") + std::string(field.option.name);
+    throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
+                "use one of " + names);
+  }
+
+  const std::vector<cu264_option>& described() const { return described_; }
+
+ private:
   const Field* find(std::string_view name) const {
     for (const Field& field : fields_) {
       if (name == field.option.name) return &field;
@@ -105,15 +116,6 @@ class Options {
     return nullptr;
   }
 
-  std::string names() const {
-    std::string names;
-    for (const Field& field : fields_) names += (names.empty() ? "" : ", ") + std::string(field.option.name);
-    return names;
-  }
-
-  const std::vector<cu264_option>& described() const { return described_; }
-
- private:
   std::vector<Field> fields_;
   std::vector<cu264_option> described_;
 };
@@ -134,20 +136,21 @@ void Log::tell(const EncoderInfo& info) const {
   callback(opaque, CU264_LOG_INFO, text.c_str());
 }
 
-void set_option(Config& config, const char* name, const char* value) {
-  const std::string_view known = text_at(name, "the option's name");
-  const Field* const field = options().find(known);
-  if (field == nullptr) {
-    throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(known) + "\"",
-                "use one of " + options().names());
-  }
-  if (value == nullptr) value = field->option.implicit_value;
+std::string_view option_value(const char* name, const char* value) {
+  const ConfigOption& option = options().named(text_at(name, "the option's name")).option;
+  if (value == nullptr) value = option.implicit_value;
   if (value == nullptr) {
-    throw Error(ErrorCode::invalid_argument, "the option \"" + std::string(known) + "\" needs a value",
-                std::string("give ") + field->option.value);
+    throw Error(ErrorCode::invalid_argument, "the option \"" + std::string(option.name) + "\" needs a value",
+                std::string("give ") + option.value);
   }
-  if (field->set != nullptr) return field->set(config, name, value);
-  config.set(known, value);
+  return value;
+}
+
+void set_option(Config& config, const char* name, const char* value) {
+  const std::string_view text = option_value(name, value);
+  const Setter set = options().named(name).set;
+  if (set != nullptr) return set(config, name, text);
+  config.set(name, text);
 }
 
 }  // namespace cu264::capi

@@ -15,6 +15,9 @@ struct Log {
   void tell(const EncoderInfo& info) const;
 };
 
+// Returns the value, or the option's implicit one for a null pointer.
+std::string_view option_value(const char* name, const char* value);
+
 // Sets an option that Config::set takes, or a field that it has no option for. A null value stands for the
 // option's implicit one.
 void set_option(Config& config, const char* name, const char* value);

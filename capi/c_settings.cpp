@@ -10,25 +10,6 @@
 namespace cu264::capi {
 namespace {
 
-// Copies the fields that an option of Config::set has just been given.
-struct Change {
-  const char* name;
-  void (*copy)(const Config& from, ConfigChanges& to);
-};
-
-constexpr Change kChanges[] = {
-    {"qp", [](const Config& from, ConfigChanges& to) { to.qp = from.qp; }},
-    {"crf", [](const Config& from, ConfigChanges& to) { to.crf = from.crf; }},
-    {"bitrate", [](const Config& from, ConfigChanges& to) { to.bitrate = from.bitrate; }},
-    {"maxrate", [](const Config& from, ConfigChanges& to) { to.max_bitrate = from.max_bitrate; }},
-    {"bufsize", [](const Config& from, ConfigChanges& to) { to.buffer_bits = from.buffer_bits; }},
-    {"max-frame-bytes",
-     [](const Config& from, ConfigChanges& to) { to.max_frame_bytes = from.max_frame_bytes; }},
-    {"size", [](const Config& from, ConfigChanges& to) { to.width = from.width, to.height = from.height; }},
-    {"preset", [](const Config& from, ConfigChanges& to) { to.preset = from.preset; }},
-    {"fps", [](const Config& from, ConfigChanges& to) { to.frame_rate = from.frame_rate; }},
-};
-
 struct GroupSetting {
   const char* name;
   void (*copy)(const Config& from, StreamGroupConfig& to);  // null: a number that Config does not have
@@ -50,15 +31,14 @@ constexpr GroupSetting kGroupSettings[] = {
     {"queue", nullptr, [](StreamGroupConfig& config, int value) { config.queue = value; }, 1, 1024},
 };
 
-template <class Entry, std::size_t count>
-const Entry& find(const Entry (&entries)[count], const char* name, const char* problem) {
+const GroupSetting& group_setting(const char* name) {
   const std::string_view wanted = text_at(name, "the setting's name");
   std::string known;
-  for (const Entry& entry : entries) {
-    if (wanted == entry.name) return entry;
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  for (const GroupSetting& setting : kGroupSettings) {
+    if (wanted == setting.name) return setting;
+    known += (known.empty() ? "" : ", ") + std::string(setting.name);
   }
-  throw Error(ErrorCode::invalid_argument, "\"" + std::string(wanted) + "\" " + problem,
+  throw Error(ErrorCode::invalid_argument, "\"" + std::string(wanted) + "\" is no setting of a group",
               "use one of " + known);
 }
 
@@ -85,10 +65,8 @@ std::span<const cu264_setting> settings_at(const cu264_setting* settings, std::s
 ConfigChanges changes_of(std::span<const cu264_setting> settings) {
   ConfigChanges changes;
   for (const cu264_setting& setting : settings) {
-    const Change& change = find(kChanges, setting.name, "cannot change while an encoder is open");
-    Config parsed;
-    set_option(parsed, setting.name, setting.value);
-    change.copy(parsed, changes);
+    const std::string_view value = option_value(setting.name, setting.value);
+    changes.set(setting.name, value);
   }
   return changes;
 }
@@ -96,7 +74,7 @@ ConfigChanges changes_of(std::span<const cu264_setting> settings) {
 StreamGroupConfig group_config_of(std::span<const cu264_setting> settings) {
   StreamGroupConfig config;
   for (const cu264_setting& setting : settings) {
-    const GroupSetting& known = find(kGroupSettings, setting.name, "is no setting of a group");
+    const GroupSetting& known = group_setting(setting.name);
     if (known.set != nullptr) {
       known.set(config, parse_number(known, setting.value));
       continue;

@@ -72,11 +72,11 @@ int coded_aq_strength(const Config& config) {
 }
 
 bool controls_rate(const Config& config) {
-  return config.crf || codes_again(config);
+  return has_goal(config, false);
 }
 
 bool codes_again(const Config& config) {
-  return config.bitrate > 0 || config.max_bitrate > 0 || config.max_frame_bytes > 0 || config.frame_bytes > 0;
+  return has_goal(config, true);
 }
 
 int coded_lookahead(const Config& config) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "encoder/config.h"
@@ -27,6 +26,8 @@ EncoderInfo info_of(const Config& config) {
   info.profile_reason = profile_reason(config);
   info.width = coded_side(config.width);
   info.height = coded_side(config.height);
+  info.controls_rate = controls_rate(config);
+  info.limits_pictures = codes_again(config);
   info.level_idc = level.level_idc;
   info.level_bit_rate = level.bit_rate;
   if (config.scaling_lists.luma4x4[0] > kMaxCommonDcWeight) {
@@ -42,13 +43,6 @@ EncoderInfo info_of(const Config& config) {
                             " at this frame rate: level 6.2 is written, and decoders may refuse the stream");
   }
   return info;
-}
-
-// Returns the goals that pictures are coded for, which stay within a clip: what depends on them is fixed when
-// a backend opens, or written in the headers.
-std::tuple<bool, bool, bool, bool> kind_of_control(const Config& config) {
-  return {config.crf.has_value(), config.bitrate > 0, hrd_params(config).has_value(),
-          config.max_frame_bytes > 0};
 }
 
 bool same_buffer(const std::optional<HrdParams>& a, const std::optional<HrdParams>& b) {
@@ -114,7 +108,7 @@ void Session::reconfigure(const ConfigChanges& changes) {
     begin_clip();
     return;
   }
-  if (kind_of_control(next) != kind_of_control(config_)) {
+  if (!same_goals(next, config_)) {
     throw Error(ErrorCode::invalid_argument,
                 "a crf, a bitrate, a buffer or a limit cannot come or go within a clip",
                 "call flush and receive the last packet first");

@@ -295,7 +295,9 @@ constexpr OptionRow kRows[] = {
      .field = "deblock",
      .keyword = "deblock",
      .about = "Whether decoders apply the loop filter.",
-     .in_stream = {170, [](const Config& config) { return std::string(config.deblock ? "on" : "off"); }}},
+     .in_stream = {170, [](const Config& config) { return std::string(config.deblock ? "on" : "off"); }},
+     .off_switch = "no-deblock",
+     .off_meaning = "no loop filter in the decoder"},
 };
 
 }  // namespace

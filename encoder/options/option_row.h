@@ -41,6 +41,13 @@ struct InStream {
   const char* name = nullptr;                           // null: the row's
 };
 
+// What pictures are coded for besides a QP. A goal that is set when a clip begins stays set, and one that is
+// not stays away: opening a backend depends on it, and so do headers.
+struct OptionGoal {
+  bool (*set)(const Config& config) = nullptr;  // null: the option is no goal
+  bool limits = false;                          // pictures may be coded again to keep to it
+};
+
 struct OptionRow {
   const char* name;
   OptionKind kind;
@@ -52,6 +59,9 @@ struct OptionRow {
   const char* implicit_value = nullptr;
   OptionChange change = {};
   InStream in_stream = {};
+  OptionGoal goal = {};
+  const char* off_switch = nullptr;  // ConfigOption's
+  const char* off_meaning = nullptr;
 };
 
 struct OptionGroup {
@@ -71,6 +81,9 @@ std::array<OptionGroup, 6> option_table();
 
 // Checks every option's value alone, not which ones go together.
 void check_options(const Config& config);
+
+// Returns whether any option is a goal; with `limits`, one that may have pictures coded again.
+bool has_goal(const Config& config, bool limits);
 
 // Returns what the SEI message says of the options that decide the bytes: " name=value" for each.
 std::string options_in_stream(const Config& config);

@@ -48,7 +48,9 @@ ConfigOption described(const OptionRow& row, ConfigOption::Group group) {
           .high = row.kind.high,
           .choices = choices_of(row.kind),
           .initial = row.kind.text(Config()),
-          .change = row.change.when};
+          .change = row.change.when,
+          .off_switch = row.off_switch,
+          .off_meaning = row.off_meaning};
 }
 
 }  // namespace
@@ -69,6 +71,25 @@ void check_options(const Config& config) {
       if (row.kind.check != nullptr) row.kind.check(config, row.field);
     }
   }
+}
+
+bool has_goal(const Config& config, bool limits) {
+  for (const OptionGroup& group : option_table()) {
+    for (const OptionRow& row : group.rows) {
+      const OptionGoal& goal = row.goal;
+      if (goal.set != nullptr && (goal.limits || !limits) && goal.set(config)) return true;
+    }
+  }
+  return false;
+}
+
+bool same_goals(const Config& a, const Config& b) {
+  for (const OptionGroup& group : option_table()) {
+    for (const OptionRow& row : group.rows) {
+      if (row.goal.set != nullptr && row.goal.set(a) != row.goal.set(b)) return false;
+    }
+  }
+  return true;
 }
 
 std::string options_in_stream(const Config& config) {

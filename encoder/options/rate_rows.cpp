@@ -31,6 +31,13 @@ std::string amount_in_stream(const Config& config) {
   return config.*member > 0 ? std::to_string(config.*member) : "";
 }
 
+template <auto member>
+constexpr OptionGoal kLimit = {[](const Config& config) { return config.*member > 0; }, true};
+
+// A bitrate fills a buffer, too.
+constexpr OptionGoal kBuffer = {
+    [](const Config& config) { return config.max_bitrate > 0 || config.bitrate > 0; }, true};
+
 constexpr OptionRow kRows[] = {
     {.name = "qp",
      .kind = kWhole<Field<&Config::qp>, 0, kMaxQp>,
@@ -50,7 +57,8 @@ constexpr OptionRow kRows[] = {
      .keyword = "crf",
      .about = "Constant quality on x264's scale, 0 to 51: quantisers follow from the pictures.",
      .change = changes<Crf, &ConfigChanges::crf>(any_picture),
-     .in_stream = {60, kCrf.text}},
+     .in_stream = {60, kCrf.text},
+     .goal = {[](const Config& config) { return config.crf.has_value(); }}},
     {.name = "bitrate",
      .kind = kBitRate<Field<&Config::bitrate>>,
      .meaning = "kbit a second, within a buffer (off)",
@@ -58,7 +66,8 @@ constexpr OptionRow kRows[] = {
      .keyword = "bitrate",
      .about = "Bits a second, headers included, within a buffer.",
      .change = changes<Field<&Config::bitrate>, &ConfigChanges::bitrate>(any_picture),
-     .in_stream = {50, amount_in_stream<&Config::bitrate>}},
+     .in_stream = {50, amount_in_stream<&Config::bitrate>},
+     .goal = kLimit<&Config::bitrate>},
     {.name = "maxrate",
      .kind = kBitRate<Field<&Config::max_bitrate>>,
      .meaning = "the rate that fills the buffer, in kbit a second (that of --bitrate)",
@@ -67,7 +76,8 @@ constexpr OptionRow kRows[] = {
      .about = "The bits a second that fill the buffer; those of `bitrate` by default. It also limits `qp` "
               "and `crf`.",
      .change = changes<Field<&Config::max_bitrate>, &ConfigChanges::max_bitrate>(any_picture),
-     .in_stream = {70, amount_in_stream<&Config::max_bitrate>, "max-bitrate"}},
+     .in_stream = {70, amount_in_stream<&Config::max_bitrate>, "max-bitrate"},
+     .goal = kBuffer},
     {.name = "bufsize",
      .kind = kBits<Field<&Config::buffer_bits>>,
      .meaning =
@@ -118,14 +128,16 @@ constexpr OptionRow kRows[] = {
      .keyword = "max_frame_bytes",
      .about = "No picture has more bytes, headers included; 0: no limit.",
      .change = changes<Field<&Config::max_frame_bytes>, &ConfigChanges::max_frame_bytes>(any_picture),
-     .in_stream = {110, amount_in_stream<&Config::max_frame_bytes>}},
+     .in_stream = {110, amount_in_stream<&Config::max_frame_bytes>},
+     .goal = kLimit<&Config::max_frame_bytes>},
     {.name = "frame-bytes",
      .kind = kBytes<Field<&Config::frame_bytes>>,
      .meaning = "every picture has exactly so many bytes, by filler data (0: off)",
      .field = "frame_bytes",
      .keyword = "frame_bytes",
      .about = "Every picture has exactly so many bytes, by filler data; 0: off. Not in MP4.",
-     .in_stream = {120, amount_in_stream<&Config::frame_bytes>}},
+     .in_stream = {120, amount_in_stream<&Config::frame_bytes>},
+     .goal = kLimit<&Config::frame_bytes>},
     {.name = "on-overflow",
      .kind = kChoice<Field<&Config::on_overflow>, kOverflows>,
      .meaning = "what becomes of a picture that no QP makes small enough (error)",

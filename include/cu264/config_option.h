@@ -39,6 +39,9 @@ struct ConfigOption {
   std::vector<std::string> choices = {};  // the words that are taken, without other spellings; may be empty
   std::string initial = {};               // what Config() has, as Config::text gives it
   Change change = Change::never;
+  // What the command has in the place of a flag that is on by default: a switch that turns it off.
+  const char* off_switch = nullptr;  // its name; null: the command has the option itself
+  const char* off_meaning = nullptr;
 };
 
 // Returns all of them, in the order in which help texts list them.

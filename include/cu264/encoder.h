@@ -204,9 +204,12 @@ struct EncoderInfo {
   std::string profile_reason;  // why profile and entropy coder are these, in a few words
   int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
-  int batch = 1;                    // pictures encoded together
-  std::uint64_t dropped = 0;        // pictures of the clip that Config::on_overflow left out so far
-  int level_idc = 0;                // 10 x the level; 9 is level 1b
+  int batch = 1;               // pictures encoded together
+  std::uint64_t dropped = 0;   // pictures of the clip that Config::on_overflow left out so far
+  bool controls_rate = false;  // the encoder chooses QPs
+  bool limits_pictures =
+      false;          // sizes have a bitrate, a buffer or a limit, which pictures may exceed at every QP
+  int level_idc = 0;  // 10 x the level; 9 is level 1b
   std::int64_t level_bit_rate = 0;  // the bits a second that the level allows; 0 if no level holds the stream
   std::vector<std::string> warnings;  // one line each: widened sides, a level that no table holds
 };
