@@ -167,6 +167,8 @@ void read_encryption(const ParsedOptions& parsed, EncodeOptions& options) {
                                   ? parse_encryption_strength("strength", parsed["strength"])
                                   : parse_encryption_parts("encrypt", parsed["encrypt"]);
   options.encryption->authenticate = parsed.has("authenticate");
+  if (options.encryption->parts.suffixes)
+    usage("suffixes are encrypted in finished streams with CABAC", "drop them, or use cu264 protect encrypt");
   // Authentication covers finished slices, so with it all encryption is done after the encoder.
   const Config& config = options.config;
   const bool limits = config.max_frame_bytes > 0 || config.frame_bytes > 0 || config.cbr;

@@ -26,7 +26,8 @@ VerbHelp protect_help() {
       {"protect encrypt [options] INPUT OUTPUT", "protect decrypt [options] INPUT OUTPUT",
        "protect new-key FILE"},
       {"Encrypts parts of an all-intra H.264 stream so that it still decodes, to noise; decrypting gives the "
-       "stream back byte for byte. With CABAC only signs can be encrypted. INPUT is a bare stream (.264) or "
+       "stream back byte for byte. With CABAC signs and suffixes can be encrypted. INPUT is a bare stream "
+       "(.264) or "
        "an .mp4 .mov .mkv .ts, whose other "
        "streams are "
        "copied. docs/protection.md says what this protects and what it does not.",
@@ -36,7 +37,8 @@ VerbHelp protect_help() {
        "cu264 protect decrypt sealed.mp4 film2.mp4 --key-file key.hex"},
       {stream_options(),
        {"Options of encrypt",
-        {{"parts", 0, "LIST", "of signs, modes, codewords (signs); the last two need CAVLC"},
+        {{"parts", 0, "LIST",
+          "of signs, suffixes, modes, codewords (signs); suffixes need CABAC, the last two CAVLC"},
          {"strength", 0, "N", "1: signs; 2: signs,modes; 3: all"},
          {"authenticate", 0, nullptr, "codes tell when pictures, their order or their number were changed"}},
         "encrypt"},

@@ -5,11 +5,11 @@
 
 namespace cu264::app {
 namespace {
-constexpr char kNames[] = "signs, modes, codewords";
+constexpr char kNames[] = "signs, suffixes, modes, codewords";
 }
 
 EncryptionParts parse_encryption_parts(const std::string& option, const std::string& list) {
-  EncryptionParts parts{false, false, false};
+  EncryptionParts parts{false, false, false, false};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
     if (name == "signs") {
@@ -18,6 +18,8 @@ EncryptionParts parse_encryption_parts(const std::string& option, const std::str
       parts.modes = true;
     } else if (name == "codewords") {
       parts.codewords = true;
+    } else if (name == "suffixes") {
+      parts.suffixes = true;
     } else {
       throw Error(ErrorCode::invalid_argument, "--" + option + ": there is no '" + name + "'", kNames);
     }

@@ -7,8 +7,8 @@
 
 namespace cu264::app {
 
-// Parses "signs,modes,codewords" or some of these words. The Error(invalid_argument) for anything else names
-// `option`.
+// Parses "signs,suffixes,modes,codewords" or some of these words. The Error(invalid_argument) for anything
+// else names `option`.
 EncryptionParts parse_encryption_parts(const std::string& option, const std::string& list);
 // Parses 1, 2 or 3, as encryption_strength() takes it.
 EncryptionParts parse_encryption_strength(const std::string& option, const std::string& value);

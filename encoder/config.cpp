@@ -179,12 +179,15 @@ void validate(const Config& config) {
   validate_rate(config);
   require(!converts_rgb(config) || config.chroma_location < 0 || config.chroma_location == kChromaOfRgb,
           "chroma converted from RGB lies in the middle of its samples", "leave the chroma location out");
-  require(!uses_cabac(config) || (!config.encryption && !config.watermark),
-          "encryption and watermarks work on CAVLC",
-          "use the profile auto or baseline, or cavlc; protect encrypt takes the signs of finished streams "
-          "with CABAC");
+  require(
+      !uses_cabac(config) || (!config.encryption && !config.watermark),
+      "encryption and watermarks work on CAVLC",
+      "use the profile auto or baseline, or cavlc; protect encrypt takes the signs and suffixes of finished "
+      "streams with CABAC");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
+    require(!config.encryption->parts.suffixes, "suffixes are encrypted in finished streams with CABAC",
+            "leave them out, or use protect encrypt");
   }
   if (config.watermark) {
     require(config.watermark->scheme == WatermarkScheme::t1_sign ||

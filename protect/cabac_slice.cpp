@@ -26,7 +26,7 @@ struct Contexts8x8 {
 class CabacSlice {
  public:
   CabacSlice(Bytes& rbsp, std::uint64_t stop, const bitstream::ParameterSets::Active& sets,
-             const bitstream::SliceHeader& header, SignFlips& flips)
+             const bitstream::SliceHeader& header, LevelFlips& flips)
       : rbsp_(rbsp),
         stop_(stop),
         sets_(sets),
@@ -45,7 +45,7 @@ class CabacSlice {
     end_codeword();
     // x264 sets a bit among those that align the end of some slices, so that it looks like the stop bit.
     if (bins_.position() / 8 != stop_ / 8) damaged("the slice does not end after it");
-    return {address(), coefficients_};
+    return {address(), coefficients_, suffix_bits_};
   }
 
  private:
@@ -169,14 +169,14 @@ class CabacSlice {
   void levels(int count, int first_context, int greater_limit) {
     coefficients_ += static_cast<std::uint64_t>(count);
     core::AbsLevelState state;
-    for (std::uint64_t flips = flips_.flips(count); count > 0; --count, flips >>= 1) {
+    for (std::uint64_t flips = flips_.signs(count); count > 0; --count, flips >>= 1) {
       if (bins_.decision(core::first_level_context(first_context, state)) == 0) {
         ++state.ones;
       } else {
         rest_of_level(core::next_level_context(first_context, greater_limit, state));
         ++state.greater;
       }
-      sign((flips & 1) != 0);
+      bypass((flips & 1) != 0);
     }
   }
 
@@ -189,12 +189,13 @@ class CabacSlice {
     for (; bins_.bypass() != 0; ++bits) {
       if (bits == kMaxSuffixBits) damaged("a level is too large");
     }
-    for (; bits > 0; --bits) bins_.bypass();
+    suffix_bits_ += static_cast<std::uint64_t>(bits);
+    for (; bits > 0; --bits) bypass(flips_.suffix_bit());
   }
 
-  void sign(bool flip) {
-    const bool negative = bins_.bypass() != 0;
-    if (flip) move_codeword(negative ? -bins_.range() : bins_.range());
+  void bypass(bool flip) {
+    const bool set = bins_.bypass() != 0;
+    if (flip) move_codeword(set ? -bins_.range() : bins_.range());
   }
 
   // Adds to the value of the codeword, in units of the last bit that was read. It stays a codeword of as many
@@ -237,11 +238,11 @@ class CabacSlice {
   std::uint64_t stop_;
   const bitstream::ParameterSets::Active& sets_;
   int first_mb_;
-  SignFlips& flips_;
+  LevelFlips& flips_;
   bitstream::BinReader bins_;
   std::uint64_t codeword_ = 0;  // the byte at which the codeword begins
   std::uint64_t flipped_ = 0;   // the last position whose bit was moved to the other value by an odd number
-  std::uint64_t coefficients_ = 0;
+  std::uint64_t coefficients_ = 0, suffix_bits_ = 0;
   std::vector<MacroblockRecord> records_;  // of the slice's macroblocks so far
   MacroblockRecord mb_;
   core::CabacNeighbours neighbours_{};
@@ -249,9 +250,9 @@ class CabacSlice {
 
 }  // namespace
 
-ReadSlice change_signs(Bytes& rbsp, std::uint64_t data_begin, std::uint64_t stop,
-                       const bitstream::ParameterSets::Active& sets, const bitstream::SliceHeader& header,
-                       SignFlips& flips) {
+ReadSlice change_levels(Bytes& rbsp, std::uint64_t data_begin, std::uint64_t stop,
+                        const bitstream::ParameterSets::Active& sets, const bitstream::SliceHeader& header,
+                        LevelFlips& flips) {
   return CabacSlice(rbsp, stop, sets, header, flips).read(data_begin);
 }
 

@@ -4,21 +4,22 @@
 
 #include "cu264/status.h"
 #include "protect/block_cipher.h"
+#include "protect/cabac_cipher.h"
 #include "protect/encode_cipher.h"
 #include "protect/nal_tool.h"
-#include "protect/sign_cipher.h"
 #include "protect/stream_verifier.h"
 
 namespace cu264::protect {
 namespace {
 
 std::uint8_t bits_of(const EncryptionParts& parts) {
-  return static_cast<std::uint8_t>((parts.signs ? 1 : 0) | (parts.modes ? 2 : 0) | (parts.codewords ? 4 : 0));
+  return static_cast<std::uint8_t>((parts.signs ? 1 : 0) | (parts.modes ? 2 : 0) | (parts.codewords ? 4 : 0) |
+                                   (parts.suffixes ? 8 : 0));
 }
 
 EncryptionParts parts_of(const Message& message) {
   const std::uint8_t parts = message.settings[0];
-  return {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0};
+  return {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0, (parts & 8) != 0};
 }
 
 Message begin_message(const StreamKeys& keys, const EncryptionParts& parts, bool authenticated) {
@@ -26,12 +27,19 @@ Message begin_message(const StreamKeys& keys, const EncryptionParts& parts, bool
                      {bits_of(parts), authenticated ? kAuthenticated : std::uint8_t{0}});
 }
 
-// A bin with a context decides the state, and so the length, of those that follow. Signs are bypassed; modes
-// and places are not.
+// A bin with a context decides the state, and so the length, of those that follow. Signs and suffixes are
+// bypassed; modes and places are not.
 void check_cabac_parts(const EncryptionParts& parts) {
   if (!parts.modes && !parts.codewords) return;
   throw Error(ErrorCode::bad_input, "the stream has CABAC entropy coding",
-              "encrypt its signs alone: modes and codewords need CAVLC");
+              "encrypt its signs and suffixes: modes and codewords need CAVLC");
+}
+
+// Suffixes of CAVLC carry hidden data, which can be read before decryption and after it.
+void check_cavlc_parts(const EncryptionParts& parts) {
+  if (!parts.suffixes) return;
+  throw Error(ErrorCode::bad_input, "the stream has CAVLC entropy coding",
+              "encrypt its signs, modes and codewords: suffixes need CABAC");
 }
 
 // Each slice that is under way has its own cipher, because libcrypto's contexts must not be shared.
@@ -42,20 +50,24 @@ class CipherJob : public SliceJob {
       : keys_(key, nonce),
         parts_(parts),
         cipher_(keys_, parts, decrypt),
-        sign_cipher_(keys_),
+        cabac_cipher_(keys_, parts),
         encrypted_bits_(encrypted_bits) {}
 
   void run() override {
     if (slice.sets.pps.cabac) {
       check_cabac_parts(parts_);
-      sign_cipher_.begin_slice(slice.picture);
-      return change_signs(sign_cipher_);
+      cabac_cipher_.begin_slice(slice.picture);
+      return change_levels(cabac_cipher_);
     }
+    check_cavlc_parts(parts_);
     cipher_.begin_slice(slice, rbsp);
     parse(cipher_);
   }
   bool finish() override {
-    encrypted_bits_ += slice.sets.pps.cabac ? coefficients() : cipher_.encrypted_bits();
+    if (slice.sets.pps.cabac)
+      encrypted_bits_ += (parts_.signs ? coefficients() : 0) + (parts_.suffixes ? suffix_bits() : 0);
+    else
+      encrypted_bits_ += cipher_.encrypted_bits();
     return true;
   }
 
@@ -63,7 +75,7 @@ class CipherJob : public SliceJob {
   StreamKeys keys_;
   EncryptionParts parts_;
   BlockCipher cipher_;
-  SignCipher sign_cipher_;
+  CabacCipher cabac_cipher_;
   std::uint64_t& encrypted_bits_;  // the sum over all finished slices
 };
 
@@ -72,7 +84,8 @@ class Encryptor : public NalTool {
   Encryptor(const ProtectionKey& key, const EncryptionOptions& options, std::uint64_t nonce)
       : key_(key), options_(options), keys_(key, nonce) {
     if (!options.parts.any()) {
-      throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
+      throw Error(ErrorCode::invalid_argument, "nothing to encrypt",
+                  "name signs, suffixes, modes or codewords");
     }
     message_ = begin_message(keys_, options.parts, options.authenticate);
     if (options.authenticate) authenticator_.start(keys_, message_);

@@ -69,11 +69,12 @@ void SliceJob::parse(MacroblockVisitor& visitor) {
   coefficients_ = parser_.coefficients();
 }
 
-void SliceJob::change_signs(SignFlips& flips) {
+void SliceJob::change_levels(LevelFlips& flips) {
   const ReadSlice read =
-      protect::change_signs(rbsp, slice.data_begin, slice.stop, slice.sets, slice.header, flips);
+      protect::change_levels(rbsp, slice.data_begin, slice.stop, slice.sets, slice.header, flips);
   next_address_ = read.next_address;
   coefficients_ = read.coefficients;
+  suffix_bits_ = read.suffix_bits;
 }
 
 void NalTool::check_cabac() const {

@@ -46,11 +46,12 @@ class SliceJob {
  protected:
   // Shows the macroblocks of a CAVLC slice to `visitor`.
   void parse(MacroblockVisitor& visitor);
-  // Changes the signs of a CABAC slice in the RBSP.
-  void change_signs(SignFlips& flips);
+  // Changes signs and suffixes of a CABAC slice in the RBSP.
+  void change_levels(LevelFlips& flips);
   // The address that follows the slice's last macroblock.
   int next_address() const { return next_address_; }
   std::uint64_t coefficients() const { return coefficients_; }
+  std::uint64_t suffix_bits() const { return suffix_bits_; }  // of a CABAC slice
 
  private:
   friend class NalTool;
@@ -58,7 +59,7 @@ class SliceJob {
   SliceParser parser_;
   Bytes check_, escaped_;
   int next_address_ = 0;
-  std::uint64_t coefficients_ = 0;
+  std::uint64_t coefficients_ = 0, suffix_bits_ = 0;
   bool escaped_as_it_was_ = true;
   std::exception_ptr failure_;
   std::vector<const bitstream::NalUnit*> following_;  // units that follow the slice

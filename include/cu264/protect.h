@@ -51,16 +51,17 @@ class ProtectionKey {
 };
 
 // The syntax elements that are encrypted. No part changes the length of any code. Modes and codewords need
-// CAVLC.
+// CAVLC, suffixes need CABAC and a finished stream.
 struct EncryptionParts {
   bool signs = true;       // signs of levels, where the sign has a bit of its own; with CABAC all have
   bool modes = false;      // intra prediction modes become others that the neighbours allow
   bool codewords = false;  // total_zeros and run_before: the places of the levels in their block
+  bool suffixes = false;   // of levels of 16 and more, which then become others less than twice as large
 
-  bool any() const { return signs || modes || codewords; }
+  bool any() const { return signs || modes || codewords || suffixes; }
 };
 
-// Strength 1 encrypts signs, 2 signs and modes, 3 everything. Throws Error(invalid_argument).
+// Strength 1 encrypts signs, 2 signs and modes, 3 codewords too. Throws Error(invalid_argument).
 EncryptionParts encryption_strength(int strength);
 
 // Encryption inside the encoder (Config::encryption), under a random nonce: the stream is the one that

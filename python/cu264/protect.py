@@ -6,7 +6,7 @@
     stream = cu264.protect.decrypt(sealed, key)
 
 Streams are bare H.264 (`container="h264"`): progressive, all-intra, 4:2:0 or monochrome. Finished streams may have CABAC where
-signs alone are encrypted; all else needs CAVLC.
+signs and suffixes alone are encrypted; all else needs CAVLC.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def encrypt(stream: Any, key: Key, parts: Parts = "signs", *, authenticate: bool
         A bare H.264 stream.
     key : Key
     parts : str or sequence of str, default "signs"
-        As for `Encryption`.
+        As for `Encryption`; of streams with CABAC "signs" and "suffixes".
     authenticate : bool, default False
         Puts an HMAC beside each picture, which is checked when decrypting.
     threads : int, default 1

@@ -19,19 +19,21 @@ namespace {
 using namespace nb::literals;
 
 EncryptionParts parts_of(const std::vector<std::string>& names) {
-  EncryptionParts parts{false, false, false};
+  EncryptionParts parts{false, false, false, false};
   for (const std::string& name : names) {
     bool* const part = name == "signs"       ? &parts.signs
                        : name == "modes"     ? &parts.modes
                        : name == "codewords" ? &parts.codewords
+                       : name == "suffixes"  ? &parts.suffixes
                                              : nullptr;
     if (part == nullptr) {
       throw nb::value_error(
-          ("\"" + name + "\" cannot be encrypted; parts are signs, modes and codewords").c_str());
+          ("\"" + name + "\" cannot be encrypted; parts are signs, modes, codewords and suffixes").c_str());
     }
     *part = true;
   }
-  if (!parts.any()) throw nb::value_error("nothing is to be encrypted; parts are signs, modes and codewords");
+  if (!parts.any())
+    throw nb::value_error("nothing is to be encrypted; parts are signs, modes, codewords and suffixes");
   return parts;
 }
 

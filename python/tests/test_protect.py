@@ -40,10 +40,11 @@ def test_encrypted_and_back(stream, parts, authenticate):
 @pytest.mark.parametrize("authenticate", [False, True])
 def test_signs_of_cabac(textured, decode, profile, authenticate):
     stream = cu264.encode(textured, 25, container="h264", qp=24, profile=profile)
-    sealed = protect.encrypt(stream, KEY, authenticate=authenticate)
-    assert protect.decrypt(sealed, KEY, require_authentication=authenticate) == stream
-    shown, hidden = (np.frombuffer(decode(data, ".264"), np.uint8).astype(float) for data in (stream, sealed))
-    assert shown.shape == hidden.shape and 10 * np.log10(255**2 / np.mean((shown - hidden) ** 2)) < 18
+    for parts in ("signs", "signs,suffixes"):
+        sealed = protect.encrypt(stream, KEY, parts, authenticate=authenticate)
+        assert protect.decrypt(sealed, KEY, require_authentication=authenticate) == stream
+        shown, hidden = (np.frombuffer(decode(data, ".264"), np.uint8).astype(float) for data in (stream, sealed))
+        assert shown.shape == hidden.shape and 10 * np.log10(255**2 / np.mean((shown - hidden) ** 2)) < 18
     for parts in ("modes", "signs,codewords"):
         with pytest.raises(ValueError, match="CABAC.*modes and codewords need CAVLC"):
             protect.encrypt(stream, KEY, parts, authenticate=authenticate)
@@ -59,8 +60,9 @@ def test_what_is_refused(stream):
         ("authentic", lambda: protect.decrypt(sealed[:-100], KEY)),
         ("not encrypted", lambda: protect.decrypt(stream, KEY)),
         ("authenticat", lambda: protect.decrypt(protect.encrypt(stream, KEY), KEY, require_authentication=True)),
-        ("signs, modes and codewords", lambda: protect.encrypt(stream, KEY, "all")),
+        ("signs, modes, codewords and suffixes", lambda: protect.encrypt(stream, KEY, "all")),
         ("nothing is to be encrypted", lambda: protect.encrypt(stream, KEY, ())),
+        ("suffixes need CABAC", lambda: protect.encrypt(stream, KEY, "suffixes")),
         ("32 bytes", lambda: protect.Key(b"short")),
         ("64", lambda: protect.Key.from_hex("12")),
         ("t1-sign or t1-parity", lambda: protect.embed_watermark(stream, KEY, b"x", scheme="dct")),

@@ -59,11 +59,11 @@ class Protect(ProtectCase):
             self.round_trip(path)
 
     def cabac_round_trip(self, stream):
-        """Signs of a CABAC stream: no slice changes its size, the pictures are far off, and all comes back."""
-        for options in ((), ("--authenticate", "--threads", 2)):
-            with self.subTest(stream=stream, options=options):
+        """Signs and suffixes of a CABAC stream: no slice changes its size, the pictures are far off, and all comes back."""
+        for parts, *options in (("signs",), ("signs,suffixes", "--authenticate", "--threads", 2)):
+            with self.subTest(stream=stream, parts=parts, options=options):
                 encrypted, decrypted = self.path("encrypted.264"), self.path("decrypted.264")
-                self.with_key("protect", "encrypt", stream, "-o", encrypted, "-y", "--parts", "signs", *options)
+                self.with_key("protect", "encrypt", stream, "-o", encrypted, "-y", "--parts", parts, *options)
                 self.assertEqual(decoder_warnings(encrypted), "")
                 self.with_key("protect", "decrypt", encrypted, "-o", decrypted, "-y")
                 self.assertEqual(self.read("decrypted.264"), self.read(stream))
@@ -87,7 +87,14 @@ class Protect(ProtectCase):
                            timeout=TIMEOUT, stderr=subprocess.DEVNULL)
             self.cabac_round_trip(path)
 
-    def test_only_signs_of_cabac(self):
+    def test_suffixes_need_cabac_and_a_finished_stream(self):
+        self.fails_with(2, "CAVLC.*suffixes need CABAC", "protect", "encrypt", self.stream(), "-o", self.path("x.264"),
+                        "--key-file", self.path("key"), "--parts", "signs,suffixes")
+        for options in ((), ("--authenticate",)):
+            self.fails_with(1, "suffixes.*finished", "encode", self.clip("source.y4m", NOISY, 12), "-o", self.path("x.264"),
+                            "--encrypt", "signs,suffixes", "--key-file", self.path("key"), *options)
+
+    def test_only_signs_and_suffixes_of_cabac(self):
         self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path("high.264"), "--profile", "high", "--frames", 2)
         for options in (("--strength", 2), ("--parts", "signs,codewords"), ("--parts", "modes", "--authenticate")):
             self.fails_with(2, "CABAC.*modes and codewords need CAVLC", "protect", "encrypt", self.path("high.264"), "-o",

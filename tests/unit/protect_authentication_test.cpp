@@ -36,7 +36,7 @@ std::vector<Bytes> shown_units(const Bytes& stream) {
 
 // All of CAVLC, and the signs of CABAC.
 EncryptionParts most_parts(Profile profile) {
-  return encryption_strength(profile == Profile::baseline ? 3 : 1);
+  return profile == Profile::baseline ? encryption_strength(3) : EncryptionParts{true, false, false, true};
 }
 
 // Ten different pictures of 32x32 samples, with authentication codes.

@@ -1,5 +1,5 @@
-// Signs of CABAC slices: what changing them makes is what the coder makes of the changed levels, and whole
-// streams come back from it, or are refused.
+// Signs and suffixes of CABAC slices: what changing them makes is what the coder makes of the changed levels,
+// and whole streams come back from it, or are refused.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace {
 
 using core::MacroblockKind;
 using core::MacroblockRecord;
-using protect::change_signs;
+using protect::change_levels;
 
 constexpr int kWidth = 5, kHeight = 4, kMacroblocks = kWidth * kHeight;  // in macroblocks
 constexpr int kHeaderBytes = 2;
@@ -115,30 +115,46 @@ Bytes code(const std::vector<Macroblock>& macroblocks, int slice_qp, bool monoch
 }
 
 // Draws the flips, and remembers how many levels it was asked for.
-class RandomFlips : public protect::SignFlips {
+class RandomFlips : public protect::LevelFlips {
  public:
   explicit RandomFlips(std::uint32_t seed) : random_(seed) {}
   void begin_macroblock(int address) override { addresses.push_back(address); }
-  std::uint64_t flips(int count) override {
+  std::uint64_t signs(int count) override {
     levels += count;
     const std::uint64_t bits = static_cast<std::uint64_t>(random_()) << 32 | random_();
     return count == 64 ? bits : bits & ((std::uint64_t{1} << count) - 1);
   }
+  bool suffix_bit() override {
+    ++suffix_bits;
+    return suffix_random_() % 2 != 0;
+  }
 
   std::vector<int> addresses;
-  int levels = 0;
+  int levels = 0, suffix_bits = 0;
 
  private:
-  std::mt19937 random_;
+  std::mt19937 random_, suffix_random_{random_()};
 };
 
-class NoFlips : public protect::SignFlips {
+class NoFlips : public protect::LevelFlips {
   void begin_macroblock(int) override {}
-  std::uint64_t flips(int) override { return 0; }
+  std::uint64_t signs(int) override { return 0; }
+  bool suffix_bit() override { return false; }
 };
+
+// The level with other suffix bits: coeff_abs_level_minus1 is 14 and a number of Exp-Golomb code (9.3.2.3).
+int with_suffix(int level, protect::LevelFlips& flips) {
+  const int number = std::abs(level) - 15;
+  if (number < 0) return level;
+  int bits = 0, rest = number;
+  for (; rest >= 1 << bits; ++bits) rest -= 1 << bits;
+  for (int bit = bits; bit-- > 0;) rest ^= static_cast<int>(flips.suffix_bit()) << bit;
+  const int magnitude = 15 + (1 << bits) - 1 + rest;
+  return level < 0 ? -magnitude : magnitude;
+}
 
 // The same flips in the levels of a macroblock, in the order of the stream.
-void flip_levels(Macroblock& mb, protect::SignFlips& flips) {
+void flip_levels(Macroblock& mb, protect::LevelFlips& flips) {
   const bool large = mb.record.kind == MacroblockKind::intra8x8;
   for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
     const int blocks = large && slot < core::kSlotChromaDc ? 4 : 1;
@@ -149,9 +165,10 @@ void flip_levels(Macroblock& mb, protect::SignFlips& flips) {
       if (level != 0) levels.push_back(&level);
     }
     if (levels.empty()) continue;
-    const std::uint64_t bits = flips.flips(static_cast<int>(levels.size()));
+    const std::uint64_t bits = flips.signs(static_cast<int>(levels.size()));
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      if ((bits >> i & 1) != 0) *levels[i] = static_cast<std::int16_t>(-*levels[i]);
+      const int level = with_suffix(*levels[i], flips);
+      *levels[i] = static_cast<std::int16_t>((bits >> i & 1) != 0 ? -level : level);
     }
   }
 }
@@ -166,21 +183,21 @@ bitstream::ParameterSets::Active sets_of(bool transform_8x8_mode, bool monochrom
 }
 
 Bytes changed(const Bytes& rbsp, const bitstream::ParameterSets::Active& sets, int qp,
-              protect::SignFlips& flips) {
+              protect::LevelFlips& flips) {
   Bytes padded = rbsp;
   padded.resize(padded.size() + bitstream::kRbspPadding);
   bitstream::SliceHeader header;
   header.qp = qp;
   const protect::ReadSlice read =
-      change_signs(padded, 8 * kHeaderBytes - 3, bitstream::stop_bit_position(rbsp), sets, header, flips);
+      change_levels(padded, 8 * kHeaderBytes - 3, bitstream::stop_bit_position(rbsp), sets, header, flips);
   EXPECT_EQ(read.next_address, kMacroblocks);
   padded.resize(rbsp.size());
   return padded;
 }
 
-TEST(CabacSigns, AreThoseOfTheCoderOfTheChangedLevels) {
+TEST(CabacSigns, AndSuffixesAreThoseOfTheCoderOfTheChangedLevels) {
   std::mt19937 random(264);
-  int pcm = 0;
+  int pcm = 0, suffix_bits = 0;
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
     const bool large = seed % 2 == 1, monochrome = seed % 5 == 4;
     const int qp = static_cast<int>(random() % 52);
@@ -199,11 +216,14 @@ TEST(CabacSigns, AreThoseOfTheCoderOfTheChangedLevels) {
       pcm += mb.record.kind == MacroblockKind::pcm;
     }
     ASSERT_EQ(again.levels, flips.levels);
+    ASSERT_EQ(again.suffix_bits, flips.suffix_bits);
+    suffix_bits += flips.suffix_bits;
     ASSERT_EQ(flipped, code(macroblocks, qp, monochrome)) << seed;
     RandomFlips back(seed);
     ASSERT_EQ(changed(flipped, sets, qp, back), rbsp) << seed;
   }
   EXPECT_GT(pcm, 100);
+  EXPECT_GT(suffix_bits, 10000);
 }
 
 // x264 sets the last bit of the bytes that some slices end in, after the stop bit.
@@ -263,14 +283,14 @@ TEST(CabacSigns, DamagedSlicesDoNoHarm) {
     const std::uint64_t stop = bitstream::stop_bit_position(rbsp);
     RandomFlips flips(seed), back(seed);
     try {
-      change_signs(padded, 8 * kHeaderBytes, stop, sets, header, flips);
+      change_levels(padded, 8 * kHeaderBytes, stop, sets, header, flips);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::bad_input);
       ++refused;
       continue;
     }
     ++accepted;
-    change_signs(padded, 8 * kHeaderBytes, stop, sets, header, back);
+    change_levels(padded, 8 * kHeaderBytes, stop, sets, header, back);
     padded.resize(rbsp.size());
     ASSERT_EQ(padded, rbsp);
   }
@@ -300,10 +320,10 @@ std::vector<std::size_t> slice_sizes(ByteSpan stream) {
 }
 
 // Returns what the last encryption counted.
-StreamCounts expect_round_trip(const Bytes& stream) {
+StreamCounts expect_round_trip(const Bytes& stream, const EncryptionParts& parts = {}) {
   StreamCounts counts;
   for (const bool authenticate : {false, true}) {
-    const auto encryptor = make_encryptor(test_key(), {encryption_strength(1), authenticate});
+    const auto encryptor = make_encryptor(test_key(), {parts, authenticate});
     const Bytes encrypted = run_tool(*encryptor, stream).stream;
     EXPECT_NE(encrypted, stream);
     EXPECT_EQ(slice_sizes(encrypted), slice_sizes(stream));
@@ -328,6 +348,29 @@ TEST(ProtectCabac, StreamsOfEveryPresetComeBack) {
     }
     expect_round_trip(encoded(cabac_config(profile, "fast", 0, 2), 2, 256));  // I_PCM
   }
+}
+
+constexpr EncryptionParts kSuffixes{false, false, false, true}, kBypassBins{true, false, false, true};
+
+TEST(ProtectCabac, SuffixesComeBack) {
+  for (const Profile profile : {Profile::main, Profile::high}) {
+    for (const int qp : {8, 14, 20}) {
+      SCOPED_TRACE(testing::Message() << "qp " << qp);
+      const Bytes stream = encoded(cabac_config(profile, "fast", qp, 2), 2, 60);
+      const StreamCounts counts = expect_round_trip(stream, kBypassBins);
+      const std::uint64_t suffix_bits = counts.encrypted_bits - counts.coefficients;
+      EXPECT_GT(suffix_bits, 50u);
+      EXPECT_EQ(expect_round_trip(stream, kSuffixes).encrypted_bits, suffix_bits);
+    }
+  }
+}
+
+TEST(ProtectCabac, SuffixesNeedCabacAndAFinishedStream) {
+  const std::string refused = refusal(*make_encryptor(test_key(), {kSuffixes, true}), encoded(48, 32, 1));
+  EXPECT_NE(refused.find("suffixes need CABAC"), std::string::npos) << refused;
+  Config config = cabac_config(Profile::automatic, "fast", 20, 1);
+  config.encryption = EncoderEncryption{test_key(), kBypassBins};
+  EXPECT_THROW(Encoder{config}, Error);
 }
 
 // CAVLC and CABAC may follow one another, and cabac_zero_words stay.
