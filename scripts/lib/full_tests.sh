@@ -16,17 +16,20 @@ prepare_clang() {
 }
 
 full_tests() {  # CTEST OPTION...
+  step packages
   need_packages "${packages_build[@]}" "${packages_test[@]}" "${packages_full[@]}"
   have clang-tidy || install_packages "${packages_lint[@]}" || warn "no clang-tidy here: scripts/lint is skipped"
   prepare_python || warn "the Python package index cannot be reached, or this Python is too old or new for the versions in \
 python/tests/requirements.txt: the tests of the Python package are skipped"
 
+  step building
   say "Building: Release"
   # Kernels are built for the GPUs that were measured; scripts/build builds them for all.
   configure build -DCMAKE_BUILD_TYPE=Release -DCU264_TESTS=ON -DCU264_BENCH=ON "-DCU264_CUDA=${CU264_CUDA:-AUTO}" \
     -DCU264_CUDA_ARCHITECTURES=90-real "${python_options[@]}"
   compile build
 
+  step "building with sanitizers"
   say "Building: sanitizers"
   local -a sanitize=(-DCU264_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++)
   if ! prepare_clang; then
@@ -46,6 +49,7 @@ python/tests/requirements.txt: the tests of the Python package are skipped"
     echo "set_tests_properties(site PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS docs)"
     echo "set_tests_properties(lint PROPERTIES PROCESSORS $jobs TIMEOUT 1800 SKIP_RETURN_CODE 77 LABELS lint)"
   } >"$all/CTestTestfile.cmake"
+  step testing
   say "Testing"
   ctest --test-dir "$all" -j "$jobs" --output-on-failure --no-tests=error "$@"
 }

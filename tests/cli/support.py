@@ -13,6 +13,7 @@ if not os.path.exists(CU264):
     raise SystemExit(f"{CU264} does not exist (the environment variable CU264 names the command to test)")
 # A build with sanitizers takes several times the time and the memory.
 SANITIZED = os.environ.get("CU264_SANITIZED") == "1"
+QUICK = os.environ.get("CU264_TEST_QUICK") == "1"  # fewer cases, for the quick tests
 TIMEOUT = 120
 WRITING_VERBS = ("encode", "edges", "protect", "watermark", "hide", "vle")
 HAS_FFMPEG = shutil.which("ffmpeg") and shutil.which("ffprobe")
