@@ -16,4 +16,10 @@ configure_sanitized() {  # CMAKE OPTION...
   configure build-sanitize -DCMAKE_BUILD_TYPE=Sanitize "-DCMAKE_CXX_FLAGS_SANITIZE=-O1 -g1" -DCU264_TESTS=ON \
     -DCU264_BENCH=OFF -DCU264_SAMPLES=OFF -DCU264_CUDA=OFF "$@"
 }
+# The build with ThreadSanitizer: kernels on the processor, in tests that have several threads.
+configure_threads() {
+  configure build-threads -DCMAKE_BUILD_TYPE=Sanitize "-DCMAKE_CXX_FLAGS_SANITIZE=-O1 -g1" -DCU264_TESTS=ON \
+    -DCU264_SANITIZE=thread -DCU264_APP=OFF -DCU264_C=OFF -DCU264_BENCH=OFF -DCU264_SAMPLES=OFF -DCU264_CUDA=ON \
+    -DCU264_CUDA_ARCHITECTURES=90-real
+}
 compile() { cmake --build "$root/$1" -j "$jobs" "${@:2}"; }         # FOLDER [--target TARGET...]

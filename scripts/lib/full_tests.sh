@@ -39,11 +39,20 @@ python/tests/requirements.txt: the tests of the Python package are skipped"
   configure_sanitized "${sanitize[@]}"
   compile build-sanitize --target sanitized_tests
 
+  local -a folders=("$root/build" "$root/build-sanitize")
+  if [ "${CU264_CUDA:-AUTO}" != OFF ] && grep -q '^CMAKE_CUDA_COMPILER:.*/' "$root/build/CMakeCache.txt"; then
+    step "building with ThreadSanitizer"
+    say "Building: ThreadSanitizer"
+    configure_threads
+    compile build-threads --target thread_tests
+    folders+=("$root/build-threads/tests/emulator")  # no other tests are built there
+  fi
+
   # A single ctest run gives one summary of everything.
   local all=$root/build/all-tests
   mkdir -p "$all"
   {
-    echo "subdirs(\"$root/build\" \"$root/build-sanitize\")"
+    printf 'subdirs("%s")\n' "${folders[@]}"
     echo "add_test(lint \"$root/scripts/lint\" \"$root/build\")"
     echo "add_test(site \"$root/scripts/site\")"
     echo "set_tests_properties(site PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS docs)"
