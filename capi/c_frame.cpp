@@ -58,6 +58,8 @@ Frame frame_of(const cu264_frame* frame) {
   read.stream = own.stream;
   read.added_bytes = own.added_bytes;
   if (own.has_qp != 0) read.qp = own.qp;
+  read.key = own.key != 0;
+  read.duration = own.duration;
   return read;
 }
 

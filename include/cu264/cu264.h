@@ -189,7 +189,10 @@ typedef struct cu264_frame {
   int32_t has_qp;      /* not 0: `qp` holds for this picture, instead of the configuration's */
   int32_t qp;          /* 0 to 51 */
   int32_t float_range; /* cu264_float_range */
-  int32_t reserved;    /* 0 */
+  int32_t key;         /* not 0: a key picture (IDR), which begins a GOP wherever "gop" would have it begin */
+  /* How long the picture is shown, in units of "time-base"; 0: one picture of "fps". "timed-bitrate" counts
+   * it. */
+  int64_t duration;
 } cu264_frame;
 
 /* ---- Packets ------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "libavcodec/avcodec.h"
 #include "libavutil/opt.h"
 
-enum { kWidth = 64, kHeight = 48, kPictures = 12 };
+enum { kWidth = 64, kHeight = 48, kPictures = 12, kForced = 7 };
 
 static int failures = 0;
 
@@ -21,7 +21,8 @@ typedef struct Stream {
   int count;
 } Stream;
 
-static AVCodecContext* open_encoder(int flags, const char* qp) {
+/* A GOP of 0 is not set. */
+static AVCodecContext* open_with_gop(int flags, const char* qp, int gop) {
   const AVCodec* const codec = avcodec_find_encoder_by_name("libcu264");
   AVCodecContext* const context = avcodec_alloc_context3(codec);
   context->width = kWidth, context->height = kHeight;
@@ -29,9 +30,15 @@ static AVCodecContext* open_encoder(int flags, const char* qp) {
   context->time_base = (AVRational){1, 1000};
   context->framerate = (AVRational){25, 1};
   context->flags = flags;
+  if (gop > 0) context->gop_size = gop;
   EXPECT(av_opt_set(context->priv_data, "qp", qp, 0) == 0);
   EXPECT(avcodec_open2(context, codec, NULL) == 0);
+  EXPECT(context->has_b_frames == 0);
   return context;
+}
+
+static AVCodecContext* open_encoder(int flags, const char* qp) {
+  return open_with_gop(flags, qp, 0);
 }
 
 static AVFrame* made_frame(int number) {
@@ -42,6 +49,7 @@ static AVFrame* made_frame(int number) {
     for (int x = 0; x < kWidth; ++x)
       frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(3 * x + y * y / 5 + 9 * number);
   frame->pts = 40 * number;
+  if (number == kForced) frame->pict_type = AV_PICTURE_TYPE_I;
   frame->opaque = (void*)(intptr_t)(1000 + number);
 #ifndef AV_CODEC_FLAG_COPY_OPAQUE
   frame->reordered_opaque = 1000 + number;
@@ -49,13 +57,25 @@ static AVFrame* made_frame(int number) {
   return frame;
 }
 
+/* A picture of type I begins a GOP. */
+static int is_key(const AVCodecContext* context, int number) {
+  return (number < kForced ? number : number - kForced) % context->gop_size == 0;
+}
+
+/* The type in the side data that encoders tell of a packet: bytes 4 of AV_PKT_DATA_QUALITY_STATS. */
+static void check_type(const AVPacket* packet, int key) {
+  const uint8_t* const stats = av_packet_get_side_data(packet, AV_PKT_DATA_QUALITY_STATS, NULL);
+  EXPECT(stats != NULL && stats[4] == (key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P));
+}
+
 static void take(AVCodecContext* context, Stream* stream) {
   AVPacket* packet = av_packet_alloc();
   while (avcodec_receive_packet(context, packet) == 0) {
     const int number = stream->count;
     EXPECT(number < kPictures && packet->pts == 40 * number && packet->dts == packet->pts);
-    EXPECT((packet->flags & AV_PKT_FLAG_KEY) && packet->size > 4);
-    EXPECT(av_packet_get_side_data(packet, AV_PKT_DATA_QUALITY_STATS, NULL) != NULL);
+    const int key = is_key(context, number);
+    EXPECT(!!(packet->flags & AV_PKT_FLAG_KEY) == key && packet->size > 4);
+    check_type(packet, key);
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
     EXPECT(packet->opaque == (void*)(intptr_t)(1000 + number));
 #else
@@ -146,6 +166,12 @@ int main(void) {
   avcodec_free_context(&context);
   context = open_encoder(common_flags(), "30");
   send(context, 0, &other);
+  clear(&other);
+  avcodec_free_context(&context);
+
+  context = open_with_gop(common_flags(), "30", 4);
+  encode(context, &other);
+  EXPECT(!equal(&first, &other));
   clear(&other);
   avcodec_free_context(&context);
 

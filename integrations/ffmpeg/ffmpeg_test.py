@@ -87,7 +87,9 @@ class Bytes(Case):
             (["-profile:v", "baseline", "-preset", "fast", "-level", "3.1"], ["--profile", "baseline", "--preset", "fast", "--level", "3.1"]),
             (["-qp", 24, "-aq-mode", "variance", "-headers_first", 1], ["--qp", 24, "--aq", "variance", "--headers", "first"]),
             (["-cu264-params", "qp=33:deblock=off:cqm=jvt"], ["--qp", 33, "--no-deblock", "--cqm", "jvt"]),
-            (["-qp", 27, "-g", 250, "-bf", 3, "-forced-idr", 1, "-threads", 3], ["--qp", 27]),
+            (["-qp", 27, "-g", 0, "-bf", 3, "-forced-idr", 1, "-threads", 3], ["--qp", 27]),
+            (["-qp", 27, "-g", 9, "-bf", 3], ["--qp", 27, "--gop", 9]),
+            (["-cu264-params", "gop=0"], ["--gop", 0]),
             (["-b:v", "700k", "-flags", "+low_delay"], ["--bitrate", 700, "--lookahead", 0]),
         ):
             with self.subTest(options=theirs):
@@ -171,6 +173,24 @@ class Containers(Case):
         ffmpeg(*source, "-c:v", "libcu264", "-qp", 27, "-flags", "+global_header", self.path("bare.264"))
         self.assertEqual(set(types(self.read("bare.264"))), {IDR})
 
+    def test_key_pictures(self):
+        """They come after each GOP and where they are asked for, which begins another GOP; containers say so."""
+        source = self.made()
+        options = ["-qp", 27, "-g", 8, "-force_key_frames", "expr:eq(n,5)"]
+        stream = self.coded(source, *options)
+        keys = [0, 5, 13, 21]
+        slices = [kind for kind in types(stream) if kind not in (SEI, SPS, PPS)]
+        self.assertEqual([n for n, kind in enumerate(slices) if kind == IDR], keys)
+        self.assertEqual(types(stream).count(SPS), len(keys))
+        for name in ("out.mp4", "out.mkv", "out.ts"):
+            with self.subTest(name=name):
+                self.coded(source, *options, name=name)
+                self.assertEqual(self.decoded(name), self.decoded("out.264"))
+                packets = self.probed(name)
+                self.assertEqual([n for n, packet in enumerate(packets) if "K" in packet["flags"]], keys)
+                self.assertTrue(all(packet["pts"] == packet["dts"] for packet in packets))
+                self.assertEqual(self.probed(name, "streams")[0]["has_b_frames"], 0)
+
     def test_headers_are_with_every_picture(self):
         """So that streams that are joined late can be decoded."""
         stream = self.coded(self.made(), "-qp", 27)
@@ -215,6 +235,7 @@ class Errors(Case):
             (["-device", "x"], "devices"),
             (["-cu264-params", "bogus=1"], 'unknown option "bogus" (use one of '),
             (["-backend", "cuda", "-device", 31], ""),
+            (["-g", 12, "-crf", 20], "use qp, or gop 1"),
         ):
             with self.subTest(options=options):
                 result = run(FFMPEG, "-v", "error", "-y", *source, "-c:v", "libcu264", *options, self.path("out.264"))

@@ -2,7 +2,7 @@
  * H.264 encoding with libcu264: an encoder of FFmpeg's libavcodec over the C API of cu264.
  * Part of cu264, BSD-2-Clause. The patches beside this file have FFmpeg compile it.
  *
- * Every picture of the stream is an IDR picture, so packets leave in the order of the frames, and pts is dts.
+ * No picture is reordered, so packets leave in the order of the frames, and pts is dts.
  */
 
 #include <cu264/cu264.h>
@@ -299,6 +299,8 @@ static void set_all(Settings* s) {
   set_text(s, "aq", own->aq);
   if (own->aq_strength > 0) set_printed(s, "aq-strength", "%d", own->aq_strength);
   if (avctx->slices > 0) set_printed(s, "slices", "%d", avctx->slices);
+  /* 0 is intra only here, as with other encoders of FFmpeg's; cu264's own 0 comes through cu264-params. */
+  if (avctx->gop_size > 1) set_printed(s, "gop", "%d", avctx->gop_size);
   set(s, "headers",
       avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? "separate"
       : own->headers_first                       ? "first"
@@ -499,7 +501,11 @@ static int describe(AVCodecContext* avctx, const Picture* picture, cu264_frame* 
                        .width = frame->width,
                        .height = frame->height,
                        .pts = frame->pts,
+                       .key = frame->pict_type == AV_PICTURE_TYPE_I,
                        .user_data = (void*)picture};
+#ifdef AV_CODEC_FLAG_COPY_OPAQUE /* before, durations were those of an input's packets, in its own units */
+  out->duration = FFMAX(frame->duration, 0);
+#endif
 #if CONFIG_CUDA
   if (format == AV_PIX_FMT_CUDA && frame->hw_frames_ctx) {
     const AVHWFramesContext* frames = (const void*)frame->hw_frames_ctx->data;
@@ -556,15 +562,16 @@ static int send_waiting(AVCodecContext* avctx) {
 
 static int fill_packet(AVCodecContext* avctx, AVPacket* out, const cu264_packet* packet,
                        const AVFrame* frame) {
+  const enum AVPictureType type = packet->key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P;
   int error = ff_get_encode_buffer(avctx, out, packet->size, 0);
   if (error < 0) return error;
   memcpy(out->data, packet->data, packet->size);
   out->pts = out->dts = packet->pts;
   if (packet->key) out->flags |= AV_PKT_FLAG_KEY;
 #if LIBAVCODEC_VERSION_MAJOR < 62
-  error = ff_side_data_set_encoder_stats(out, packet->qp * FF_QP2LAMBDA, NULL, 0, AV_PICTURE_TYPE_I);
+  error = ff_side_data_set_encoder_stats(out, packet->qp * FF_QP2LAMBDA, NULL, 0, type);
 #else
-  error = ff_encode_add_stats_side_data(out, packet->qp * FF_QP2LAMBDA, NULL, 0, AV_PICTURE_TYPE_I);
+  error = ff_encode_add_stats_side_data(out, packet->qp * FF_QP2LAMBDA, NULL, 0, type);
 #endif
   if (error < 0 || !frame) return error;
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
@@ -731,7 +738,7 @@ static const AVOption options[] = {
      INT_MAX,
      VE},
     {"forced-idr",
-     "Accepted; every picture is an IDR picture",
+     "Accepted; key pictures that are asked for are IDR pictures in any case",
      OFFSET(forced_idr),
      AV_OPT_TYPE_BOOL,
      {.i64 = 0},
@@ -757,9 +764,10 @@ static const AVClass cu264_class = {
     .version = LIBAVUTIL_VERSION_INT,
 };
 
-/* Without a bitrate the constant quantiser holds. */
+/* Without a bitrate the constant quantiser holds, and without -g every picture is a key picture. */
 static const FFCodecDefault defaults[] = {
     {"b", "0"},
+    {"g", "1"},
     {NULL},
 };
 
@@ -782,7 +790,7 @@ static const AVCodecHWConfigInternal* const hw_configs[] = {
 
 const FFCodec ff_libcu264_encoder = {
     .p.name = "libcu264",
-    CODEC_LONG_NAME("libcu264 all-intra H.264"),
+    CODEC_LONG_NAME("libcu264 H.264"),
     .p.type = AVMEDIA_TYPE_VIDEO,
     .p.id = AV_CODEC_ID_H264,
     .p.capabilities = AV_CODEC_CAP_DR1 | AV_CODEC_CAP_DELAY | AV_CODEC_CAP_OTHER_THREADS |

@@ -43,21 +43,22 @@ static gboolean next_nal_unit(Bytes* rest, Bytes* nal_unit) {
   return TRUE;
 }
 
-/* With primary_pic_type 0: I slices alone (7.4.2.4). */
-static const guint8 kDelimiter[2] = {9, 0x10};
+/* With primary_pic_type 0, I slices alone, or 1, P and I slices (7.4.2.4). */
+enum { kDelimiterSize = 2 };
+static const guint8 kDelimiters[][kDelimiterSize] = {[DELIMITER_KEY] = {9, 0x10}, [DELIMITER_P] = {9, 0x30}};
 static const guint8 kStartCode[4] = {0, 0, 0, 1};
-G_STATIC_ASSERT(sizeof kDelimiter + sizeof kStartCode == ACCESS_UNIT_DELIMITER_SIZE);
+G_STATIC_ASSERT(kDelimiterSize + sizeof kStartCode == ACCESS_UNIT_DELIMITER_SIZE);
 
-GstBuffer* access_unit_extended(const guint8* data, gsize size, gboolean delimiter,
+GstBuffer* access_unit_extended(const guint8* data, gsize size, Delimiter delimiter,
                                 GstBuffer* parameter_sets) {
-  const gsize front = delimiter ? ACCESS_UNIT_DELIMITER_SIZE : 0;
+  const gsize front = delimiter != DELIMITER_NONE ? ACCESS_UNIT_DELIMITER_SIZE : 0;
   const gsize sets = parameter_sets != NULL ? gst_buffer_get_size(parameter_sets) : 0;
   GstBuffer* const buffer = gst_buffer_new_allocate(NULL, front + sets + size, NULL);
   GstMapInfo map;
   gst_buffer_map(buffer, &map, GST_MAP_WRITE);
-  if (delimiter) {
+  if (delimiter != DELIMITER_NONE) {
     memcpy(map.data, kStartCode, sizeof kStartCode);
-    memcpy(map.data + sizeof kStartCode, kDelimiter, sizeof kDelimiter);
+    memcpy(map.data + sizeof kStartCode, kDelimiters[delimiter], kDelimiterSize);
   }
   if (sets > 0) gst_buffer_extract(parameter_sets, 0, map.data + front, sets);
   memcpy(map.data + front + sets, data, size);
@@ -70,11 +71,11 @@ static void put_with_length(GstByteWriter* writer, Bytes nal_unit) {
   gst_byte_writer_put_data(writer, nal_unit.data, (guint)nal_unit.size);
 }
 
-GstBuffer* access_unit_with_lengths(const guint8* data, gsize size, gboolean delimiter) {
+GstBuffer* access_unit_with_lengths(const guint8* data, gsize size, Delimiter delimiter) {
   GstByteWriter writer;
   Bytes rest = {data, size}, nal_unit;
   gst_byte_writer_init_with_size(&writer, (guint)size + 64, FALSE);
-  if (delimiter) put_with_length(&writer, (Bytes){kDelimiter, sizeof kDelimiter});
+  if (delimiter != DELIMITER_NONE) put_with_length(&writer, (Bytes){kDelimiters[delimiter], kDelimiterSize});
   while (next_nal_unit(&rest, &nal_unit))
     if (!is_parameter_set(nal_unit)) put_with_length(&writer, nal_unit);
   return gst_byte_writer_reset_and_get_buffer(&writer);

@@ -7,14 +7,16 @@
 
 /* The bytes of an access unit delimiter with its start code. */
 #define ACCESS_UNIT_DELIMITER_SIZE 6
+/* Which one: none, or that of a key picture or of a P picture. */
+typedef enum { DELIMITER_NONE, DELIMITER_KEY, DELIMITER_P } Delimiter;
 
 /* A new buffer with [a delimiter], [parameter sets] and the access unit. `parameter_sets` may be null. */
-GstBuffer* access_unit_extended(const guint8* data, gsize size, gboolean delimiter,
+GstBuffer* access_unit_extended(const guint8* data, gsize size, Delimiter delimiter,
                                 GstBuffer* parameter_sets);
 
 /* A new buffer with [a delimiter] and the access unit's NAL units except parameter sets, each after its
  * length of four bytes. */
-GstBuffer* access_unit_with_lengths(const guint8* data, gsize size, gboolean delimiter);
+GstBuffer* access_unit_with_lengths(const guint8* data, gsize size, Delimiter delimiter);
 
 /* The parameter sets before the first slice: a new buffer with start codes, which may be empty. */
 GstBuffer* access_unit_parameter_sets(const guint8* data, gsize size);

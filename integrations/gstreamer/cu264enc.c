@@ -37,7 +37,8 @@ struct _GstCu264Enc {
 };
 
 G_DEFINE_FINAL_TYPE(GstCu264Enc, gst_cu264_enc, GST_TYPE_VIDEO_ENCODER)
-/* Not chosen by encodebin and the like: who does not ask for it does not expect a key picture of each. */
+/* Not chosen by encodebin and the like: who does not ask for it expects pictures that are predicted from
+ * others. */
 GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(cu264enc, "cu264enc", GST_RANK_NONE, GST_TYPE_CU264_ENC,
                                       GST_DEBUG_CATEGORY_INIT(cu264enc_debug, "cu264enc", 0,
                                                               "cu264 H.264 encoder"))
@@ -135,14 +136,16 @@ enum { kDelimiter = 1, kParameterSets = 2 };
 /* Takes the packet. */
 static GstBuffer* buffer_of(GstCu264Enc* self, cu264_packet* packet, guint before) {
   GstBuffer* buffer;
+  Delimiter delimiter = DELIMITER_NONE;
+  if ((before & kDelimiter) != 0) delimiter = packet->key ? DELIMITER_KEY : DELIMITER_P;
   if (!self->avc && before == 0) {
     return gst_buffer_new_wrapped_full(0, (gpointer)packet->data, packet->size, 0, packet->size, packet,
                                        release_packet);
   }
   if (self->avc)
-    buffer = access_unit_with_lengths(packet->data, packet->size, (before & kDelimiter) != 0);
+    buffer = access_unit_with_lengths(packet->data, packet->size, delimiter);
   else
-    buffer = access_unit_extended(packet->data, packet->size, (before & kDelimiter) != 0,
+    buffer = access_unit_extended(packet->data, packet->size, delimiter,
                                   (before & kParameterSets) != 0 ? self->parameter_sets : NULL);
   cu264_packet_release(packet);
   return buffer;
@@ -422,6 +425,7 @@ static GstFlowReturn send_frame(GstCu264Enc* self, GstVideoCodecFrame* frame) {
   if ((before & kDelimiter) != 0) picture.added_bytes += ACCESS_UNIT_DELIMITER_SIZE;
   if ((before & kParameterSets) != 0)
     picture.added_bytes += (gint64)gst_buffer_get_size(self->parameter_sets);
+  picture.key = GST_VIDEO_CODEC_FRAME_IS_FORCE_KEYFRAME(frame);
   picture.user_data = GUINT_TO_POINTER(frame->system_frame_number);
   gst_video_codec_frame_set_user_data(frame, GUINT_TO_POINTER(before), NULL);
   cu264_status status;
@@ -517,9 +521,7 @@ static void gst_cu264_enc_class_init(GstCu264EncClass* klass) {
   properties_install(object_class);
   gst_element_class_set_static_metadata(
       element_class, "cu264 H.264 encoder", "Codec/Encoder/Video",
-      "Encodes H.264 in which every picture is a key picture, on CUDA or on the "
-      "processor",
-      "The cu264 authors");
+      "Encodes H.264, by default of key pictures alone, on CUDA or on the processor", "The cu264 authors");
   gst_element_class_add_static_pad_template(element_class, &sink_template);
   gst_element_class_add_static_pad_template(element_class, &src_template);
   encoder_class->start = gst_cu264_enc_start;

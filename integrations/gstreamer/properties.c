@@ -12,6 +12,7 @@ enum {
   PROP_QUALITY,
   PROP_PRESET,
   PROP_SLICES,
+  PROP_GOP,
   PROP_ZERO_LATENCY,
   PROP_LOOKAHEAD,
   PROP_BATCH,
@@ -22,7 +23,7 @@ enum {
   PROP_OTHERS
 };
 
-enum { kMaxKbit = 60000000 };
+enum { kMaxKbit = 60000000, kMaxGop = 100000 };
 
 static const GEnumValue rate_modes[] = {
     {RATE_DEFAULT, "vbr with a bitrate, const-quality with a quality, else constqp", "default"},
@@ -74,6 +75,11 @@ void properties_install(GObjectClass* object_class) {
       {PROP_PRESET, g_param_spec_enum("preset", "Preset", "How thoroughly modes and levels are searched",
                                       preset, 1, flags)},
       {PROP_SLICES, g_param_spec_uint("num-slices", "Slices", "Slices in a picture", 1, 512, 1, flags)},
+      {PROP_GOP,
+       g_param_spec_int("gop-size", "GOP size",
+                        "Pictures from one key picture to the next (0 and 1: each is one, -1: only the first "
+                        "and those that are asked for)",
+                        -1, kMaxGop, 1, flags)},
       {PROP_ZERO_LATENCY,
        g_param_spec_boolean("zerolatency", "Zero latency", "Each picture is out before the next one is taken",
                             FALSE, flags)},
@@ -101,8 +107,12 @@ void properties_install(GObjectClass* object_class) {
 }
 
 void properties_init(Properties* properties) {
-  *properties = (Properties){
-      .rate = {.qp = -1, .quality = -1}, .preset = 1, .slices = 1, .lookahead = -1, .repeat_headers = TRUE};
+  *properties = (Properties){.rate = {.qp = -1, .quality = -1},
+                             .preset = 1,
+                             .slices = 1,
+                             .gop = 1,
+                             .lookahead = -1,
+                             .repeat_headers = TRUE};
 }
 
 void properties_clear(Properties* properties) {
@@ -140,6 +150,9 @@ gboolean properties_set(Properties* own, guint id, const GValue* value) {
       break;
     case PROP_SLICES:
       own->slices = g_value_get_uint(value);
+      break;
+    case PROP_GOP:
+      own->gop = g_value_get_int(value);
       break;
     case PROP_ZERO_LATENCY:
       own->zero_latency = g_value_get_boolean(value);
@@ -197,6 +210,9 @@ gboolean properties_get(const Properties* own, guint id, GValue* value) {
       break;
     case PROP_SLICES:
       g_value_set_uint(value, own->slices);
+      break;
+    case PROP_GOP:
+      g_value_set_int(value, own->gop);
       break;
     case PROP_ZERO_LATENCY:
       g_value_set_boolean(value, own->zero_latency);

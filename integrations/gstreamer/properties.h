@@ -28,6 +28,7 @@ typedef struct {
   Rate rate;
   gint preset;
   guint slices;
+  gint gop; /* pictures; -1: without an end */
   gboolean zero_latency;
   gint lookahead; /* -1: the library's */
   guint batch;

@@ -34,6 +34,7 @@ static const struct {
     {"lookahead", "set rc-lookahead"},
     {"preset", "set preset"},
     {"slices", "set num-slices"},
+    {"gop", "set gop-size"},
     {"backend", "set backend"},
     {"device", "set cuda-device-id"},
     {"batch", "set batch"},
@@ -146,6 +147,7 @@ void properties_apply(const Properties* own, Options* options) {
   if (mode == RATE_CONSTANT_BITRATE) options_set(options, "cbr", "on");
   options_set(options, "preset", presets[own->preset]);
   options_set_int(options, "slices", own->slices);
+  options_set_int(options, "gop", own->gop < 0 ? 0 : MAX(own->gop, 1));
   options_set_int(options, "batch", own->zero_latency ? 1 : own->batch);
   if (own->zero_latency || own->lookahead >= 0)
     options_set_int(options, "lookahead", own->zero_latency ? 0 : own->lookahead);

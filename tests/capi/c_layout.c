@@ -34,7 +34,8 @@ int main(void) {
   MEMBER(cu264_frame, has_qp);
   MEMBER(cu264_frame, qp);
   MEMBER(cu264_frame, float_range);
-  MEMBER(cu264_frame, reserved);
+  MEMBER(cu264_frame, key);
+  MEMBER(cu264_frame, duration);
   SIZE(cu264_packet);
   MEMBER(cu264_packet, struct_size);
   MEMBER(cu264_packet, data);

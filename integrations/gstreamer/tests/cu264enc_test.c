@@ -378,6 +378,56 @@ static void test_delimiters_count(void) {
   close_element(&own);
 }
 
+/* Pulls a buffer. */
+static gboolean next_is_key(Fixture* own) {
+  GstBuffer* const buffer = gst_harness_pull(own->harness);
+  const gboolean key = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
+  GByteArray* const types = g_byte_array_new();
+  GstMapInfo map;
+  gst_buffer_map(buffer, &map, GST_MAP_READ);
+  for (gsize i = 0; i + 4 < map.size; ++i) {
+    if (map.data[i] != 0 || map.data[i + 1] != 0 || map.data[i + 2] != 1) continue;
+    const guint8 type = map.data[i + 3] & 31;
+    g_byte_array_append(types, &type, 1);
+    if (type == 9) g_assert_cmphex(map.data[i + 4], ==, key ? 0x10 : 0x30);
+  }
+  /* The message that names the encoder comes with the first picture alone. */
+  static const guint8 kFirst[] = {9, 7, 8, 6, 5}, kKey[] = {9, 7, 8, 5}, kPredicted[] = {9, 1};
+  if (!key)
+    g_assert_cmpmem(types->data, types->len, kPredicted, sizeof kPredicted);
+  else if (types->len == sizeof kFirst)
+    g_assert_cmpmem(types->data, types->len, kFirst, sizeof kFirst);
+  else
+    g_assert_cmpmem(types->data, types->len, kKey, sizeof kKey);
+  gst_buffer_unmap(buffer, &map);
+  g_byte_array_unref(types);
+  gst_buffer_unref(buffer);
+  return key;
+}
+
+/* Key pictures come at the beginning, after each GOP and where they are asked for, which begins another GOP.
+ */
+static void test_gop(void) {
+  static const struct {
+    const char* description;
+    const char* keys; /* of 10 pictures, the fifth forced */
+  } cases[] = {{"cu264enc aud=true", "KKKKKKKKKK"},
+               {"cu264enc aud=true gop-size=0", "KKKKKKKKKK"},
+               {"cu264enc aud=true gop-size=3", "KppKKppKpp"},
+               {"cu264enc aud=true gop-size=-1 zerolatency=true", "KpppKppppp"}};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); ++i) {
+    Fixture own = open_element(cases[i].description);
+    send(&own, 4);
+    gst_harness_push_upstream_event(
+        own.harness, gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, FALSE, 0));
+    send(&own, 6);
+    end(&own);
+    for (const char* key = cases[i].keys; *key != 0; ++key)
+      g_assert_cmpint(next_is_key(&own), ==, *key == 'K');
+    close_element(&own);
+  }
+}
+
 static void test_force_key_unit(void) {
   Fixture own = open_element("cu264enc repeat-sequence-header=false zerolatency=true");
   static const gboolean kHeaders[] = {FALSE, TRUE};
@@ -552,6 +602,8 @@ static void test_errors(void) {
       {"bitrate=500 zerolatency=true rc-lookahead=5", "contradict"},
       {"zerolatency=true batch=4", "contradict"},
       {"option-string=qp=20", "set qp-const"},
+      {"option-string=gop=5", "set gop-size"},
+      {"gop-size=5 rc-mode=const-quality const-quality=20", "use qp, or gop 1"},
       {"option-string=aq=yes", "use auto, variance, steps, edges or off"},
       {"option-string=nonsense", "unknown option \"nonsense\""},
       {"num-slices=9", "9 slices do not fit"},
@@ -585,6 +637,7 @@ int main(int argc, char** argv) {
   g_test_add_func("/streams/delimiters", test_delimiters);
   g_test_add_func("/streams/delimiters_count", test_delimiters_count);
   g_test_add_func("/streams/force_key_unit", test_force_key_unit);
+  g_test_add_func("/streams/gop", test_gop);
   g_test_add_func("/delay/latency", test_latency);
   g_test_add_func("/delay/zero_latency", test_zero_latency);
   g_test_add_func("/rates/live_bitrate_byte_stream", test_live_bitrate_byte_stream);

@@ -56,6 +56,13 @@ def pictures_of(path):
     return [done.stdout[i:i + PICTURE] for i in range(0, len(done.stdout), PICTURE)]
 
 
+def keys_of(path):
+    """Whether each packet of a file is flagged as a key picture."""
+    done = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=flags", "-of", "csv=p=0", path],
+                          stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+    return ["K" in line for line in done.stdout.splitlines() if line]
+
+
 class Pipelines(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="cu264enc-")
@@ -75,6 +82,8 @@ class Pipelines(unittest.TestCase):
         for properties, options in (
                 ("", ""),
                 ("qp-const=20 preset=fast num-slices=2", "--qp 20 --preset fast --slices 2"),
+                ("qp-const=24 gop-size=8", "--qp 24 --gop 8"),
+                ("gop-size=-1", "--gop 0"),
                 ("preset=best const-quality=23.5", "--preset best --crf 23.5"),
                 ("bitrate=300", "--bitrate 300"),
                 ("bitrate=300 max-bitrate=400 vbv-buffer-size=250", "--bitrate 300 --maxrate 400 --bufsize 250"),
@@ -98,6 +107,17 @@ class Pipelines(unittest.TestCase):
             with self.subTest(mux):
                 launch(f"{SOURCE} ! cu264enc bitrate=300 ! {mux} ! filesink location={self.path(name)}")
                 self.assertEqual(pictures_of(self.path(name)), expected)
+
+    def test_files_with_gops(self):
+        """Files say which pictures are key pictures, and players find them."""
+        stream = self.path("stream.264")
+        launch(f"{SOURCE} ! cu264enc gop-size=8 ! filesink location={stream}")
+        expected = pictures_of(stream)
+        for mux, name in (("mp4mux", "a.mp4"), ("matroskamux", "b.mkv"), ("mpegtsmux", "c.ts")):
+            with self.subTest(mux):
+                launch(f"{SOURCE} ! cu264enc gop-size=8 ! {mux} ! filesink location={self.path(name)}")
+                self.assertEqual(pictures_of(self.path(name)), expected)
+                self.assertEqual([n for n, key in enumerate(keys_of(self.path(name))) if key], [0, 8, 16, 24])
 
     def test_rtp(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
