@@ -51,7 +51,7 @@ std::string values_of(const ConfigOption& option) {
     case Type::choice:
       return choices_of(option);
     case Type::code_point:
-      return choices_of(option) + "; in `Config` and Python, 0 to 255";
+      return choices_of(option) + "; or a number from 0 to 255, as in `Config`";
     case Type::devices:
       return range_of(option) + "; several with commas; in Python, one";
     default:

@@ -23,8 +23,26 @@ constexpr OptionKind kSampleAspectRatio = {
               "the sample aspect ratio is out of range", "use two numbers up to 65535, or 0 for unspecified");
     }};
 
+// Those without a name are written as numbers.
 template <auto member, const auto& names>
-inline constexpr OptionKind kCodePoint = kChoice<Field<&Config::colour, member>, names, Type::code_point>;
+inline constexpr OptionKind kCodePoint = [] {
+  using F = Field<&Config::colour, member>;
+  OptionKind kind = kChoice<F, names, Type::code_point>;
+  kind.set = [](Config& config, const OptionText& value) {
+    int number = 0;
+    for (const auto& named : names) {
+      if (value.text == named.name) return static_cast<void>(F::of(config) = named.value);
+    }
+    if (!parse_number(value.text, number) || number < 0 || number > 255)
+      value.reject(listed(names) + ", or a code point of H.273 from 0 to 255");
+    F::of(config) = number;
+  };
+  kind.text = [](const Config& config) {
+    const char* const name = find_name(names, F::of(config));
+    return name != nullptr ? name : std::to_string(F::of(config));
+  };
+  return kind;
+}();
 
 // H.264 E.2.1
 constexpr OptionKind kMatrix = [] {
@@ -55,31 +73,33 @@ constexpr OptionRow kRows[] = {
      .kind = kCodePoint<&Colour::primaries, kPrimaries>,
      .meaning =
          "colour primaries: bt709, bt470m, bt470bg, smpte170m, smpte240m, film, bt2020, smpte428, smpte431, "
-         "smpte432 (undef)",
+         "smpte432, or a number of H.273 (undef)",
      .field = "colour.primaries",
      .keyword = "primaries",
-     .about = "Colour primaries, a code point of ITU-T H.273; 2 is unspecified.",
+     .about = "Colour primaries: a name, or a code point of ITU-T H.273; 2 is unspecified.",
      .value = "NAME"},
     {.name = "transfer",
      .kind = kCodePoint<&Colour::transfer, kTransfers>,
      .meaning =
          "transfer characteristics: bt709, bt470m, bt470bg, smpte170m, smpte240m, linear, log100, log316, "
-         "iec61966-2-4, bt1361e, iec61966-2-1, bt2020-10, bt2020-12, smpte2084, smpte428, arib-std-b67 "
-         "(undef)",
+         "iec61966-2-4, bt1361e, iec61966-2-1, bt2020-10, bt2020-12, smpte2084, smpte428, arib-std-b67, "
+         "or a number of H.273 (undef)",
      .field = "colour.transfer",
      .keyword = "transfer",
-     .about = "Transfer characteristics, a code point of ITU-T H.273; 2 is unspecified.",
+     .about = "Transfer characteristics: a name, or a code point of ITU-T H.273; 2 is unspecified.",
      .value = "NAME"},
     {.name = "colormatrix",
      .kind = kMatrix,
      .meaning =
          "matrix of YCbCr: bt709, fcc, bt470bg, smpte170m, smpte240m, YCgCo, bt2020nc, bt2020c, smpte2085, "
-         "chroma-derived-nc, chroma-derived-c, ICtCp (undef)",
+         "chroma-derived-nc, chroma-derived-c, ICtCp, or a number of H.273 (undef)",
      .field = "colour.matrix",
      .keyword = "matrix",
-     .about = "Matrix coefficients, a code point of ITU-T H.273; 2 is unspecified. RGB is converted by them: "
-              "1 (BT.709), "
-              "5 or 6 (BT.601); unspecified becomes BT.709 from 720 lines on and BT.601 below.",
+     .about = "Matrix coefficients: a name, or a code point of ITU-T H.273; 2 is unspecified. RGB is "
+              "converted by them: "
+              "bt709 (1), "
+              "bt470bg (5) or smpte170m (6), both BT.601; unspecified becomes BT.709 from 720 lines on and "
+              "BT.601 below.",
      .value = "NAME"},
     {.name = "chromaloc",
      .kind = kWholeOrUnset<Field<&Config::chroma_location>, 0, kMaxChromaLocation>,

@@ -155,26 +155,14 @@ static int is_rgb(enum AVPixelFormat format) {
   return av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB;
 }
 
-/* The names that cu264 has for code points of H.273. */
-static const char* const primaries_names[] = {NULL,       "bt709",     NULL,        "",     "bt470m",
-                                              "bt470bg",  "smpte170m", "smpte240m", "film", "bt2020",
-                                              "smpte428", "smpte431",  "smpte432"};
-static const char* const transfer_names[] = {
-    NULL,        "bt709",     NULL,        "",         "bt470m",       "bt470bg", "smpte170m",
-    "smpte240m", "linear",    "log100",    "log316",   "iec61966-2-4", "bt1361e", "iec61966-2-1",
-    "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"};
-static const char* const matrix_names[] = {
-    "",          "bt709", NULL,       "",        "fcc",       "bt470bg",           "smpte170m",
-    "smpte240m", "YCgCo", "bt2020nc", "bt2020c", "smpte2085", "chroma-derived-nc", "chroma-derived-c",
-    "ICtCp"};
-
-/* NULL stands for unspecified, "" and what is beyond the names for what cu264 cannot say. */
-static void set_code_point(Settings* s, const char* name, const char* const* names, int count, int value) {
-  if (value >= 0 && value < count && !names[value]) return;
-  if (value < 0 || value >= count || !names[value][0])
+/* FFmpeg's numbers are code points of H.273, but for those from 256 on. 2 is unspecified; 0 and 3 are
+ * reserved, and the matrix 0 is that of RGB. */
+static void set_code_point(Settings* s, const char* name, int value) {
+  if (value == 2) return;
+  if (value <= 0 || value == 3 || value > 255)
     av_log(s->avctx, AV_LOG_WARNING, "The %s %d goes unsaid in the stream.\n", name, value);
   else
-    set(s, name, names[value]);
+    set_printed(s, name, "%d", value);
 }
 
 static void set_colour(Settings* s, enum AVPixelFormat format) {
@@ -190,9 +178,9 @@ static void set_colour(Settings* s, enum AVPixelFormat format) {
     set_printed(s, "chromaloc", "%d", avctx->chroma_sample_location - 1);
   }
   if (avctx->color_range == AVCOL_RANGE_JPEG || format == AV_PIX_FMT_YUVJ420P) set(s, "range", "full");
-  set_code_point(s, "colorprim", primaries_names, FF_ARRAY_ELEMS(primaries_names), avctx->color_primaries);
-  set_code_point(s, "transfer", transfer_names, FF_ARRAY_ELEMS(transfer_names), avctx->color_trc);
-  set_code_point(s, "colormatrix", matrix_names, FF_ARRAY_ELEMS(matrix_names), avctx->colorspace);
+  set_code_point(s, "colorprim", avctx->color_primaries);
+  set_code_point(s, "transfer", avctx->color_trc);
+  set_code_point(s, "colormatrix", avctx->colorspace);
 }
 
 static void set_profile(Settings* s) {

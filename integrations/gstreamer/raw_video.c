@@ -27,20 +27,9 @@ static const Format* find_format(GstVideoFormat format) {
   g_return_val_if_reached(&formats[0]);
 }
 
-/* The library's names of H.273's code points. Null: unspecified, or without a name. */
-static const char* const primaries_names[] = {NULL,       "bt709",     NULL,        NULL,   "bt470m",
-                                              "bt470bg",  "smpte170m", "smpte240m", "film", "bt2020",
-                                              "smpte428", "smpte431",  "smpte432"};
-static const char* const transfer_names[] = {
-    NULL,        "bt709",     NULL,        NULL,       "bt470m",       "bt470bg", "smpte170m",
-    "smpte240m", "linear",    "log100",    "log316",   "iec61966-2-4", "bt1361e", "iec61966-2-1",
-    "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"};
-static const char* const matrix_names[] = {NULL,        "bt709",     NULL,    NULL,       "fcc",    "bt470bg",
-                                           "smpte170m", "smpte240m", "YCgCo", "bt2020nc", "bt2020c"};
-
-static void set_code_point(Options* options, const char* option, const char* const* names, guint count,
-                           guint value) {
-  if (value < count && names[value] != NULL) options_set(options, option, names[value]);
+/* A code point of H.273. 2 is unspecified; 0 and 3 are reserved, and the matrix 0 is that of RGB. */
+static void set_code_point(Options* options, const char* option, guint value) {
+  if (value != 0 && value != 2 && value != 3) options_set_int(options, option, value);
 }
 
 static void set_colours(const GstVideoColorimetry* colour, Options* options) {
@@ -48,9 +37,9 @@ static void set_colours(const GstVideoColorimetry* colour, Options* options) {
   const guint transfer = gst_video_transfer_function_to_iso(colour->transfer);
   const guint matrix = gst_video_color_matrix_to_iso(colour->matrix);
   options_set(options, "range", colour->range == GST_VIDEO_COLOR_RANGE_0_255 ? "full" : "limited");
-  set_code_point(options, "colorprim", primaries_names, G_N_ELEMENTS(primaries_names), primaries);
-  set_code_point(options, "transfer", transfer_names, G_N_ELEMENTS(transfer_names), transfer);
-  set_code_point(options, "colormatrix", matrix_names, G_N_ELEMENTS(matrix_names), matrix);
+  set_code_point(options, "colorprim", primaries);
+  set_code_point(options, "transfer", transfer);
+  set_code_point(options, "colormatrix", matrix);
 }
 
 /* chroma_sample_loc_type of H.264 figure E-1, or -1. */

@@ -60,6 +60,21 @@ TEST(Config, Stages) {
   error_of(ErrorCode::invalid_argument, [&] { validate(c); });
 }
 
+TEST(Config, CodePointsHaveNamesOrNumbers) {
+  Config c;
+  c.set("colorprim", "9"), c.set("transfer", "16"), c.set("colormatrix", "15");
+  EXPECT_EQ(c.colour.primaries, 9);
+  EXPECT_EQ(c.colour.transfer, 16);
+  EXPECT_EQ(c.colour.matrix, 15);
+  EXPECT_EQ(c.text("colorprim"), "bt2020");
+  EXPECT_EQ(c.text("transfer"), "smpte2084");
+  EXPECT_EQ(c.text("colormatrix"), "15");
+  c.width = c.height = 16;
+  validate(c);
+  c.set("colormatrix", "0");
+  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("RGB"), std::string::npos);
+}
+
 TEST(Config, SetReadsEveryName) {
   Config c;
   for (const auto& [name, value] :
@@ -171,7 +186,7 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
        {"", "0", "-25", "25/0", "25/-1", "abc", "1/2/3", "25.", ".", "1e3", "25.0000001", "99999999999"}},
       {"sar", {"", "1:0", "-1:1", "a:b", "1:", ":1"}},
       {"range", {"PC", "", "2"}},
-      {"colorprim", {"", "BT709", "1", "bt601"}},
+      {"colorprim", {"", "BT709", "-1", "256", "9.", "bt601"}},
       {"transfer", {"", "srgb"}},
       {"colormatrix", {"", "GBR", "bt601"}},
       {"chromaloc", {"", "-1", "6", "left"}},
