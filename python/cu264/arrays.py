@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import array
-from typing import TYPE_CHECKING, Any, AsyncIterable, Dict, Iterable, Iterator, Protocol, Union
+from typing import TYPE_CHECKING, Any, AsyncIterable, Dict, Iterable, Iterator, Protocol, Sequence, Union
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -45,13 +45,35 @@ def each_array(frames: Any) -> Iterator[Any]:
         yield from frames
 
 
-def plain(frames: Any) -> Any:
-    """An array that can be imported: images of Pillow, and arrays with `__array_interface__` alone, become others."""
+def plain(frames: Any, gray: bool = False) -> Any:
+    """An array that can be imported: images of Pillow, and arrays with `__array_interface__` alone, become others.
+
+    `gray`: images become gray ones, and not RGB.
+    """
     if hasattr(frames, "__dlpack__") or not hasattr(frames, "__array_interface__"):
         return frames
     if hasattr(frames, "convert") and hasattr(frames, "tobytes") and hasattr(frames, "size"):  # an image of Pillow
-        rgb = frames.convert("RGB")
-        return memoryview(rgb.tobytes()).cast("B", (rgb.size[1], rgb.size[0], 3))
+        image = frames.convert("L" if gray else "RGB")
+        shape = (image.size[1], image.size[0])
+        return memoryview(image.tobytes()).cast("B", shape if gray else (*shape, 3))
     import numpy as np
 
     return np.asarray(frames)
+
+
+def stacked(pictures: Sequence[Any], gray: bool = False) -> Any:
+    """One array of a list of pictures: tensors of PyTorch, arrays of CuPy or NumPy, or images of Pillow."""
+    if not pictures:
+        raise ValueError("there are no frames to encode")
+    kind = type(pictures[0]).__module__.partition(".")[0]
+    if kind == "torch":
+        import torch  # type: ignore[import-not-found, unused-ignore]
+
+        return torch.stack(list(pictures))
+    if kind == "cupy":
+        import cupy  # type: ignore[import-not-found, unused-ignore]
+
+        return cupy.stack(list(pictures))
+    import numpy
+
+    return numpy.stack([numpy.asarray(plain(picture, gray)) for picture in pictures])

@@ -9,7 +9,7 @@ from .audio import AudioInput, track_of
 from .notices import Progress, Reporter
 from .session import Session
 from .settings import FrameRate, VideoSettings, documented, make_settings
-from .video_writer import CONTAINERS, Destination, Target, VideoWriter
+from .video_writer import Destination, Target, VideoWriter, check_container
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,8 +125,7 @@ def encode(
     --------
     >>> data = cu264.encode(frames, fps=24)
     """
-    if container not in CONTAINERS:
-        raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
+    check_container(container)
     made = make_settings(fps, **settings).for_container(container)
     destination = Destination(None, container, made, track_of(audio))
     session = Session(made, destination.open)

@@ -25,7 +25,7 @@ def export_to_video(
     output_video_path: Optional[Union[str, "os.PathLike[str]"]] = None,
     fps: FrameRate = 10,
     quality: Optional[float] = 5.0,
-    bitrate: Optional[int] = None,
+    bitrate: Optional[Union[float, str]] = None,
     macro_block_size: Optional[int] = 16,
     **settings: Unpack[ExportSettings],
 ) -> str:
@@ -41,8 +41,8 @@ def export_to_video(
     quality : float, default 5.0
         From 0 to 10 (best). It becomes the crf that it becomes there: 51 - 5.1 * quality, rounded down; None is 23,
         libx264's own. `qp=` and `crf=` replace it.
-    bitrate : int, optional
-        Bits a second, instead of a quality.
+    bitrate : int or str, optional
+        Bits a second, as 5_000_000 or "5M", instead of a quality.
     macro_block_size : int
         Ignored: every size can be encoded, and pictures are never scaled.
     **settings

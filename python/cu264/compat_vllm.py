@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional
 
+from .arrays import stacked
 from .compat_names import packed, settings_of
 from .guard import Guard
 from .stream_encoder import StreamEncoder
@@ -47,7 +48,9 @@ class FragmentedMP4VideoEncoder:
     def _encode(self, video: Any) -> bytes:
         if self._closed:
             raise RuntimeError("Cannot encode after FragmentedMP4VideoEncoder.close().")
-        chunk = _stacked(video) if isinstance(video, (list, tuple)) else video
+        if isinstance(video, (list, tuple)) and not video:
+            raise ValueError("No frames found to encode.")
+        chunk = stacked(video) if isinstance(video, (list, tuple)) else video
         if self._stream is None:
             settings = dict(self._settings)
             if "value_range" not in settings and type(chunk).__module__ == "torch" and chunk.is_floating_point():
@@ -69,16 +72,3 @@ def _layout(shape: Any) -> str:
     if len(shape) == 4 and shape[-1] not in (3, 4):
         return "CTHW" if shape[0] in (3, 4) else "TCHW"
     return "THWC" if len(shape) == 4 else "HWC"
-
-
-def _stacked(pictures: Any) -> Any:
-    """One array of a list of pictures: tensors, arrays or PIL images."""
-    if not pictures:
-        raise ValueError("No frames found to encode.")
-    if type(pictures[0]).__module__ == "torch":
-        import torch  # type: ignore[import-not-found, unused-ignore]
-
-        return torch.stack(list(pictures))
-    import numpy
-
-    return numpy.stack([numpy.asarray(picture) for picture in pictures])

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, TypedDict
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, TypedDict, Union
 
 from . import _core
-from .arrays import Frames
+from .arrays import Frames, stacked
 from .guard import Guard
 from .settings import switch
 
@@ -103,13 +103,14 @@ class Detector:
         self._opened_for: Optional[Tuple[Any, ...]] = None
         self._detector: Optional[_core.EdgeDetector] = None
 
-    def detect(self, pictures: Frames, out: Any = None) -> Any:
+    def detect(self, pictures: Union[Frames, Sequence[Frames]], out: Any = None) -> Any:
         """Finds the edges of pictures.
 
         Parameters
         ----------
-        pictures : array
+        pictures : array, image of Pillow, or list of either
             uint8 of shape (H, W) or (T, H, W), in host memory or on a CUDA device; samples of a row must be adjacent.
+            Images become gray ones. A list is copied into one array.
         out : array, optional
             Where the edges go: a contiguous uint8 array of the same shape on the same device. Without it an array of
             NumPy, PyTorch or CuPy is made, whichever the pictures are of.
@@ -126,7 +127,7 @@ class Detector:
         """
         return self.detect_with_thresholds(pictures, out)[0]
 
-    def detect_with_thresholds(self, pictures: Frames, out: Any = None) -> Tuple[Any, Thresholds]:
+    def detect_with_thresholds(self, pictures: Union[Frames, Sequence[Frames]], out: Any = None) -> Tuple[Any, Thresholds]:
         """Does what `detect` does, and returns the thresholds that were found as well.
 
         Parameters
@@ -140,6 +141,10 @@ class Detector:
             Lower and upper threshold for each picture and each of its stripes, in hundredths of the picture's largest
             gradient; (255, 255) where there are no edges.
         """
+        if isinstance(pictures, (list, tuple)):
+            pictures = stacked(pictures, gray=True)
+        elif hasattr(pictures, "convert"):  # an image
+            pictures = stacked([pictures], gray=True)[0]
         shape = tuple(getattr(pictures, "shape", ()))
         if len(shape) not in (2, 3):
             raise ValueError(f"pictures must have shape (H, W) or (T, H, W), not {shape}")
@@ -166,7 +171,7 @@ class Detector:
         return self._detector
 
 
-def detect(pictures: Frames, out: Any = None, **params: Unpack[EdgeSettings]) -> Any:
+def detect(pictures: Union[Frames, Sequence[Frames]], out: Any = None, **params: Unpack[EdgeSettings]) -> Any:
     """Finds the edges of pictures, with a `Detector` that is used once.
 
     Parameters

@@ -5,7 +5,7 @@ Made by scripts/update-options from the library's table of options, encoder/opti
 
 from __future__ import annotations
 
-from typing import Optional, TypedDict
+from typing import Optional, TypedDict, Union
 
 from .frame_rate import FrameRate
 
@@ -15,8 +15,8 @@ class CodingOptions(TypedDict, total=False):
 
     qp: Optional[int]
     crf: Optional[float]
-    max_bitrate: Optional[float]
-    buffer_bits: Optional[float]
+    max_bitrate: Optional[Union[float, str]]
+    buffer_bits: Optional[Union[float, str]]
     cbr: Optional[bool]
     timed_bitrate: Optional[bool]
     lookahead: Optional[int]
@@ -41,9 +41,9 @@ class CodingOptions(TypedDict, total=False):
     device: Optional[int]
     sample_aspect_ratio: Optional[FrameRate]
     full_range: Optional[bool]
-    primaries: Optional[int]
-    transfer: Optional[int]
-    matrix: Optional[int]
+    primaries: Optional[Union[int, str]]
+    transfer: Optional[Union[int, str]]
+    matrix: Optional[Union[int, str]]
     chroma_location: Optional[int]
     headers: Optional[str]
 
@@ -51,7 +51,7 @@ class CodingOptions(TypedDict, total=False):
 class BitrateOption(TypedDict, total=False):
     """The bitrate, which some calls have under a meaning of their own."""
 
-    bitrate: Optional[float]
+    bitrate: Optional[Union[float, str]]
 
 
 class ExecutionOptions(TypedDict, total=False):
@@ -67,8 +67,8 @@ class Changes(TypedDict, total=False):
 
     qp: Optional[int]
     crf: Optional[float]
-    bitrate: Optional[float]
-    max_bitrate: Optional[float]
-    buffer_bits: Optional[float]
+    bitrate: Optional[Union[float, str]]
+    max_bitrate: Optional[Union[float, str]]
+    buffer_bits: Optional[Union[float, str]]
     max_frame_bytes: Optional[int]
     preset: Optional[str]

@@ -20,7 +20,14 @@ def import_frames(
 ) -> _core.FrameArray:
     """Imports an array. `known_layout` is that of pictures before it; `single`: it is one picture."""
     value_range = _RANGES.get(settings.value_range or (0.0, 1.0), "unit")
-    frames = _core.FrameArray(plain(array), settings.layout, settings.pixel_format, value_range, known_layout, single)
+    frames = _core.FrameArray(
+        plain(array, settings.pixel_format == "gray"),
+        settings.layout,
+        settings.pixel_format,
+        value_range,
+        known_layout,
+        single,
+    )
     if settings.value_range is not None and not frames.floating:
         raise ValueError("value_range must be left out: it is for frames of floating-point numbers, and these are uint8")
     if frames.device is not None and settings.backend == "cpu":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import re
 import textwrap
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -57,13 +58,23 @@ def _number(name: str, value: Any) -> str:
     return str(float(value))
 
 
+_BITS = re.compile(r"(\d+(?:\.\d+)?)([kKmMgG]?)")
+_MULTIPLES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+
+
 def _thousands(name: str, value: Any) -> str:
     """Bits as the whole thousands that the library takes."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number of bits, not {value!r}")
-    if not 1000 <= float(value) < 2**62:
+    bits = value
+    if isinstance(value, str):  # as FFmpeg writes them
+        read = _BITS.fullmatch(value.strip())
+        if read is None:
+            raise ValueError(f"{name} must be a number of bits such as 5_000_000, '5M' or '800k', not {value!r}")
+        bits = float(Fraction(read[1]) * _MULTIPLES[read[2].lower()])
+    if isinstance(bits, bool) or not isinstance(bits, numbers.Real):
+        raise TypeError(f"{name} must be a number of bits such as 5_000_000, '5M' or '800k', not {value!r}")
+    if not 1000 <= float(bits) < 2**62:
         raise ValueError(f"{name} must be at least 1000 bits, not {value!r}")
-    return str(round(float(value) / 1000))
+    return str(round(float(bits) / 1000))
 
 
 def _text(name: str, value: Any) -> str:
@@ -89,10 +100,15 @@ def switch(name: str, value: Any) -> bool:
 
 
 _UNSPECIFIED = 2  # in the code points of H.273
+#: What FFmpeg and this package's users call some code points, beside the library's names.
+_COLOURS = {"bt601": "smpte170m", "bt2020": "bt2020nc", "srgb": "iec61966-2-1", "pq": "smpte2084", "hlg": "arib-std-b67"}
 
 
-def _code_point(value: Optional[int]) -> int:
-    return _UNSPECIFIED if value is None else int(value)
+def _code_point(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        return _whole_number(name, value)
+    known = {choice.lower(): choice for choice in _OPTIONS[name].choices}
+    return known.get(value.lower()) or known.get(_COLOURS.get(value.lower(), "")) or value
 
 
 #: How values of the library's types become text; the others are of settings that `make_settings` knows.
@@ -101,6 +117,7 @@ _TEXTS: Dict[str, Callable[[str, Any], str]] = {
     "number": _number,
     "kilobits": _thousands,
     "bytes": _whole_number,
+    "code_point": _code_point,
     "choice": _text,
     "text": _text,
 }
@@ -134,7 +151,6 @@ class Settings:
     fps: Fraction
     time_base: Fraction  # seconds a unit of pts
     options: Tuple[Tuple[str, str], ...]
-    colour: Tuple[int, int, int]
     layout: Optional[str]
     pixel_format: Optional[str]
     value_range: Optional[Tuple[float, float]]
@@ -162,9 +178,6 @@ class Settings:
 def make_settings(
     fps: FrameRate,
     *,
-    primaries: Optional[int] = None,
-    transfer: Optional[int] = None,
-    matrix: Optional[int] = None,
     cqmfile: Any = None,
     time_base: Any = None,
     layout: Optional[str] = None,
@@ -195,7 +208,6 @@ def make_settings(
         fps=rate,
         time_base=1 / rate if time_base is None else rational(time_base, "time_base"),
         options=tuple(options.items()),
-        colour=(_code_point(primaries), _code_point(transfer), _code_point(matrix)),
         layout=layout,
         pixel_format={"rgba": "rgb", "bgra": "bgr"}.get(pixel_format, pixel_format) if pixel_format else None,
         value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
@@ -217,7 +229,7 @@ def stream_format(
     if batch is not None:
         options["batch"] = str(batch)
     time_base = (settings.time_base.numerator, settings.time_base.denominator)
-    made = _core.StreamFormat(options, time_base, settings.colour)
+    made = _core.StreamFormat(options, time_base)
     for each in settings.protection:
         each.apply(made)
     return made
@@ -258,7 +270,7 @@ _ARRAY_DOC = """\
     watermark : cu264.protect.Watermark, optional
 """
 
-_TYPES = {"whole": "int", "number": "float", "kilobits": "int", "bytes": "int", "flag": "bool", "code_point": "int", "devices": "int"}
+_TYPES = {"whole": "int", "number": "float", "kilobits": "int or str", "bytes": "int", "flag": "bool", "code_point": "int or str", "devices": "int"}
 
 
 def _default(option: _core.Option) -> str:

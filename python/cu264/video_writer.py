@@ -38,16 +38,29 @@ _CONTAINER_OF = {
     ".ts": "ts",
 }
 _THROUGH_PYAV = ("mkv", "ts")
+#: Why not, and what instead.
+_REFUSED = {
+    "webm": "WebM holds VP8, VP9 and AV1 alone: write .mp4 for browsers, or .mkv, the same file format without that rule",
+    "avi": "AVI does not say when each picture is shown: write .mp4 or .mkv",
+    "gif": "a GIF holds no H.264: write .mp4, which browsers loop with <video loop muted autoplay>",
+}
+
+
+def check_container(container: str) -> None:
+    if container not in CONTAINERS:
+        why = f"; {_REFUSED[container]}" if container in _REFUSED else ""
+        raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}{why}")
 
 
 def container_of(target: Any, container: Optional[str]) -> str:
     if container is not None:
-        if container not in CONTAINERS:
-            raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
+        check_container(container)
         return container
     if not isinstance(target, (str, os.PathLike)):
         return "mp4"
     suffix = os.path.splitext(os.fspath(target))[1].lower()
+    if suffix[1:] in _REFUSED:
+        raise ValueError(f"{os.fspath(target)!r}: {_REFUSED[suffix[1:]]}")
     if suffix not in _CONTAINER_OF:
         raise ValueError(
             f"{os.fspath(target)!r}: the name does not tell the container; end it in {', '.join(_CONTAINER_OF)}, "

@@ -19,9 +19,6 @@ Config config_of(const StreamFormat& format) {
   Config config;
   set_options(config, format.options);
   config.time_base = format.time_base;
-  config.colour.primaries = format.colour.primaries;
-  config.colour.transfer = format.colour.transfer;
-  config.colour.matrix = format.colour.matrix;
   config.encryption = format.encryption;
   config.watermark = format.watermark;
   config.fixed_frame_rate = !config.timed_bitrate;

@@ -20,7 +20,6 @@ using Options = std::map<std::string, std::string>;  // as Config::set takes the
 struct StreamFormat {
   Options options;
   Rational time_base;
-  Colour colour;
   std::optional<EncoderEncryption> encryption;
   std::optional<EncoderWatermark> watermark;
 };

@@ -127,13 +127,11 @@ void bind_encoder(nb::module_& m) {
   nb::class_<StreamFormat>(m, "StreamFormat", "The settings that an encoder is opened with.")
       .def(
           "__init__",
-          [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
-             std::tuple<int, int, int> colour) {
-            new (format) StreamFormat{
-                std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}, {}, {}};
-            format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
+          [](StreamFormat* format, Options options, std::tuple<int, int> time_base) {
+            new (format)
+                StreamFormat{std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}, {}};
           },
-          "options"_a, "time_base"_a, "colour"_a)
+          "options"_a, "time_base"_a)
       .def(
           "check", [](const StreamFormat& format) { config_of(format); },
           "Raises ValueError for a bad option.")

@@ -100,6 +100,46 @@ def test_lists_are_taken_by_every_call(clip, tmp_path):
     assert (tmp_path / "view.mp4").read_bytes() == expected
 
 
+def test_images_are_taken_by_every_call(clip, tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    images = [image.fromarray(picture) for picture in clip]
+    expected = cu264.encode(clip, 25)
+    assert cu264.encode(images, 25) == expected
+    assert cu264.encode([each.convert("RGBA") for each in images], 25) == expected
+    cu264.write_video(tmp_path / "clip.mp4", images, 25)
+    assert (tmp_path / "clip.mp4").read_bytes() == expected
+    file = io.BytesIO()
+    with cu264.VideoWriter(file, 25) as video:
+        video.write(images[0])
+        video.write(images[1:], qps=[None] * 8)
+    assert file.getvalue() == expected
+    packets = [packet.data for packet in cu264.Encoder(25).packets(clip)]
+    encoder = cu264.Encoder(25)
+    assert [packet.data for packet in encoder.send(images) + encoder.flush()] == packets
+    assert [packet.data for packet in encoder.packets(iter(images))] == packets
+    assert cu264.StreamEncoder(25).encode(images[:4]) == cu264.StreamEncoder(25).encode(clip[:4])
+    with cu264.StreamGroup(backend="cpu").open(25) as stream:
+        stream.submit(images[0])
+        assert stream.receive(5).data == packets[0]
+    gray = [each.convert("L") for each in images]
+    values = np.stack([np.asarray(each) for each in gray])
+    assert cu264.encode(images, 25, pixel_format="gray") == cu264.encode(values, 25, pixel_format="gray")
+    edges = cu264.edges.detect(values)
+    assert (cu264.edges.detect(images) == edges).all() and (cu264.edges.detect(gray[2]) == edges[2]).all()
+    assert (cu264.edges.detect(list(values)) == edges).all()
+
+
+def test_bitrates_and_colours_have_names(clip):
+    assert cu264.encode(clip, 25, bitrate="1.5M", buffer_bits="900k") == cu264.encode(
+        clip, 25, bitrate=1_500_000, buffer_bits=900_000)
+    named = {"matrix": "bt709", "primaries": "bt2020", "transfer": "smpte2084"}
+    assert cu264.encode(clip, 25, **named) == cu264.encode(clip, 25, matrix=1, primaries=9, transfer=16)
+    assert cu264.encode(clip, 25, matrix="bt601", transfer="PQ") == cu264.encode(clip, 25, matrix=6, transfer=16)
+    assert cu264.encode(clip, 25, primaries=22) != cu264.encode(clip, 25)
+    encoder = cu264.Encoder(25, bitrate="2M", lookahead=0)
+    encoder.reconfigure(bitrate="500k")
+
+
 def test_a_timed_bitrate_counts_durations(clip):
     settings = {"time_base": "1/1000", "bitrate": 400_000, "lookahead": 0}
     pts, shown = [0, 10, 20, 30, 40, 50, 60, 70, 80], [10, 10, 10, 10, 10, 10, 10, 10, 400]

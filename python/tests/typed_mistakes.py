@@ -18,4 +18,4 @@ cu264.Encoder(25, layout=3)  # wrong
 cu264.StreamGroup().open(25, threads=3)  # wrong
 cu264.StreamEncoder(25).encode(frames).data  # wrong
 cu264.edges.detect(frames, noise="8")  # wrong
-cu264.compat.export_to_video(frames, fps=25, bitrate="5M")  # wrong
+cu264.compat.export_to_video(frames, fps=25, bitrate=[5])  # wrong

@@ -25,7 +25,7 @@ def files(folder: pathlib.Path) -> int:
     cu264.write_video(folder / "clip.mp4", FRAMES, fps=29.97, qp=24, preset="fast", progress=report)
     cu264.write_video(str(folder / "clip.h264"), [FRAMES, FRAMES], fps=(30000, 1001), crf=23.5)
     cu264.write_video(io.BytesIO(), (picture for picture in FRAMES), fps="25", container="fmp4")
-    data: bytes = cu264.encode(FRAMES, Fraction(25), bitrate=1_000_000, max_bitrate=2e6)
+    data: bytes = cu264.encode(FRAMES, Fraction(25), bitrate="1M", max_bitrate=2e6, matrix="bt709", transfer=1)
     with cu264.VideoWriter(folder / "other.mp4", 25, time_base="1/1000") as video:
         video.write(FRAMES, pts=[0, 40, 80, 200], qps=[20, None, 30, 31])
         dropped: int = video.dropped

@@ -1,6 +1,6 @@
 """Writes python/cu264/option_types.py to standard output: scripts/update-options calls it with _core in PYTHONPATH."""
-TYPES = {"whole": "int", "number": "float", "kilobits": "float", "bytes": "int", "flag": "bool", "choice": "str",
-         "code_point": "int", "ratio": "FrameRate", "devices": "int", "text": "str"}
+TYPES = {"whole": "int", "number": "float", "kilobits": "Union[float, str]", "bytes": "int", "flag": "bool", "choice": "str",
+         "code_point": "Union[int, str]", "ratio": "FrameRate", "devices": "int", "text": "str"}
 OF_A_GROUP = ("backend", "batch", "threads")  # of a StreamGroup, not of its streams
 
 HEAD = '''"""The types of the options' keywords, for type checkers.
@@ -10,7 +10,7 @@ Made by scripts/update-options from the library's table of options, encoder/opti
 
 from __future__ import annotations
 
-from typing import Optional, TypedDict
+from typing import Optional, TypedDict, Union
 
 from .frame_rate import FrameRate
 '''

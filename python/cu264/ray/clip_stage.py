@@ -17,7 +17,7 @@ from ray.util.metrics import Counter, Histogram
 from .. import __version__
 from ..probing import probe
 from ..settings import make_settings
-from ..video_writer import CONTAINERS
+from ..video_writer import check_container
 from .clip_encoder import CodedClip, encode_frames, transcode_clip
 from .clip_store import PRIVATE, ClipStore, open_filesystem
 
@@ -285,8 +285,7 @@ def encode_clips(
     ray.data.Dataset
         Lazy, as Ray's data sets are: it is computed when it is read or written.
     """
-    if container not in CONTAINERS:
-        raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
+    check_container(container)
     settings.setdefault("threads", max(1, int(num_cpus)))
     make_settings(**{"fps": 25, **settings})  # so that mistakes show before anything runs
     if num_gpus is None:
