@@ -11,13 +11,22 @@ from .compat_names import DEFAULT_CRF, packed
 from .compat_nvenc import CreateEncoder, PyNvEncoder
 from .compat_torchcodec import Encoder, VideoEncoder
 from .compat_vllm import FragmentedMP4VideoEncoder
+from .compat_vllm_chunks import ChunkedMP4Encoder
 from .settings import FrameRate, ExportSettings
 from .video_writer import VideoWriter
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["CreateEncoder", "Encoder", "FragmentedMP4VideoEncoder", "PyNvEncoder", "VideoEncoder", "export_to_video"]
+__all__ = [
+    "ChunkedMP4Encoder",
+    "CreateEncoder",
+    "Encoder",
+    "FragmentedMP4VideoEncoder",
+    "PyNvEncoder",
+    "VideoEncoder",
+    "export_to_video",
+]
 
 
 def export_to_video(

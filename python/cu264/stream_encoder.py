@@ -8,7 +8,7 @@ from . import _core
 from .arrays import FramesOrChunks, each_array
 from .guard import Guard
 from .session import Session
-from .settings import FrameRate, VideoSettings, documented, make_settings
+from .settings import Changes, FrameRate, VideoSettings, documented, make_settings
 from .video_writer import Destination
 
 if TYPE_CHECKING:
@@ -107,6 +107,23 @@ class StreamEncoder:
             self._check_open()
             self._closed = True
             return self._bytes(self._session.flush())
+
+    @documented
+    def reconfigure(self, **changes: Unpack[Changes]) -> None:
+        """Changes settings from the next chunk on. What is not given stays as it is.
+
+        Parameters
+        ----------
+        CHANGES
+
+        Raises
+        ------
+        TypeError, ValueError
+            Another setting, a value that is out of range, or one of the next clip's once there are frames.
+        """
+        with self._guard:
+            self._check_open()
+            self._session.reconfigure(**changes)
 
     @property
     def mime_type(self) -> str:

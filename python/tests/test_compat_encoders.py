@@ -6,13 +6,14 @@ import importlib.util
 import inspect
 import logging
 import sys
+import threading
 import types
 
 import numpy as np
 import pytest
 
 import cu264
-from cu264.compat import CreateEncoder, FragmentedMP4VideoEncoder
+from cu264.compat import ChunkedMP4Encoder, CreateEncoder, FragmentedMP4VideoEncoder
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +111,91 @@ def test_vllm_omni_tensors(clip, decode):
     assert decode(encoder.encode(tensor) + encoder.close()) == decode(cu264.encode(clip, 24, crf=18))
 
 
-def test_beside_vllm_omnis_own(clip, decode, monkeypatch):
+def chunked(clip, **settings):
+    return ChunkedMP4Encoder(width=98, height=66, fps=24, **settings)
+
+
+def test_vllm_omni_chunks(clip, decode):
+    released = []
+    with chunked(clip, video_codec_options={"preset": "veryslow"}) as encoder:
+        for first in range(0, 9, 3):
+            chunk = clip[first : first + 3].copy()
+            encoder.push(chunk, on_consumed=lambda chunk=chunk, first=first: (chunk.fill(0), released.append(first)))
+        data = encoder.finish()
+    assert encoder.finish() == data == encoder.close() and released == [0, 3, 6]
+    assert data == cu264.encode([clip[:3], clip[3:6], clip[6:]], 24, crf=18, preset="best")
+    assert encoder.stats()[:3] == (9, 0, 0) and 3 * 66 * 98 * 3 <= encoder.stats().peak_pending_bytes
+    with pytest.raises(RuntimeError, match="closed"):
+        encoder.push(clip[:3], on_consumed=lambda: released.append("refused"))
+    assert released[3:] == ["refused"]
+    encoder = chunked(clip, bitrate="1M", crf=20)
+    encoder.push(clip)
+    assert encoder.finish() == cu264.encode(iter([clip]), 24, bitrate=10**6)
+
+
+def test_vllm_omni_chunks_with_sound(clip, probe_file, tmp_path):
+    pytest.importorskip("av", reason="PyAV is not installed")
+    encoder = chunked(clip, audio_waveform=np.zeros(18000, np.float32), audio_sample_rate=48000)
+    encoder.push(clip)
+    (tmp_path / "clip.mp4").write_bytes(encoder.finish())
+    assert probe_file(tmp_path / "clip.mp4", "stream=codec_name") == [["codec_name", "h264"], ["codec_name", "aac"]]
+
+
+@pytest.mark.parametrize("budget", [{"max_pending": 1}, {"max_pending": 9, "max_pending_bytes": 3 * 66 * 98 * 3}])
+def test_a_slow_encoder_holds_vllm_omnis_model_back(clip, budget):
+    going, started = threading.Event(), threading.Event()
+    encoder = chunked(clip, **budget)
+    encoder.push(clip[:3], on_consumed=lambda: (started.set(), going.wait(30)))
+    assert started.wait(30)
+    encoder.push(clip[3:6])
+    waiting = threading.Thread(target=encoder.push, args=(clip[6:],))
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive() and encoder.stats().pending_chunks == 1
+    going.set()
+    waiting.join(30)
+    assert encoder.finish() == cu264.encode([clip[:3], clip[3:6], clip[6:]], 24, crf=18)
+
+
+def test_vllm_omni_chunks_are_given_back_once(clip):
+    released = []
+    going, started = threading.Event(), threading.Event()
+    encoder = chunked(clip)
+    encoder.push(clip[:3], on_consumed=lambda: (released.append(0), started.set(), going.wait(30)))
+    assert started.wait(30)
+    encoder.push(clip[3:6], on_consumed=lambda: released.append(1))
+    threading.Timer(0.1, going.set).start()
+    encoder.abort()
+    encoder.abort()
+    assert released == [0, 1]
+    with pytest.raises(RuntimeError, match="aborted"):
+        encoder.finish()
+
+    def fail():
+        raise ZeroDivisionError
+
+    encoder = chunked(clip, max_frame_bytes=60)  # which no picture keeps to
+    with pytest.raises(RuntimeError, match="exceeds"):
+        for number in range(9):
+            encoder.push(clip, on_consumed=lambda number=number: released.append(number) or fail())
+        encoder.finish()
+    assert sorted(released[2:]) == list(range(len(released) - 2))
+    for chunk, words in ((clip[0], "shape"), (clip[:, :60], "size"), (clip.astype(np.float32), "uint8")):
+        with pytest.raises(ValueError, match=words):
+            chunked(clip).push(chunk)
+
+
+def of_vllm_omni():
+    """The files of vLLM-Omni by their names."""
     pytest.importorskip("av", reason="PyAV is not installed")
     try:
-        files = {file.name: file.locate() for file in importlib.metadata.files("vllm-omni") or ()}
+        return {file.name: file.locate() for file in importlib.metadata.files("vllm-omni") or ()}
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("vllm-omni is not installed")
+
+
+def test_beside_vllm_omnis_own(clip, decode, monkeypatch):
+    files = of_vllm_omni()
     tree = ast.parse(files["video_api_utils.py"].read_text())
     theirs = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "FragmentedMP4VideoEncoder")
     methods = {n.name: n.args for n in theirs.body if isinstance(n, ast.FunctionDef)}
@@ -137,5 +217,17 @@ def test_beside_vllm_omnis_own(clip, decode, monkeypatch):
     for first in (muxer.mux_video_frames, other.encode):
         close = muxer.close if first == muxer.mux_video_frames else other.close
         data = first(clip[:5]) + first(clip[5:]) + close()
+        pictures.append(np.frombuffer(decode(data), np.uint8).reshape(9, 99, 98)[:, :66].astype(int))
+    assert np.abs(pictures[0] - pictures[1]).mean() < 3
+    ours, theirs = (inspect.signature(kind).parameters for kind in (ChunkedMP4Encoder, module.ChunkedMP4Encoder))
+    assert [ours[name] for name in theirs if name in ("width", "height", "fps", "max_pending")] and set(theirs) <= set(ours)
+    pictures = []
+    for kind in (module.ChunkedMP4Encoder, ChunkedMP4Encoder):
+        released = []
+        with kind(width=98, height=66, fps=24, audio_waveform=np.zeros(18000, np.float32), audio_sample_rate=48000) as each:
+            each.push(clip[:5], on_consumed=lambda released=released: released.append(5))
+            each.push(clip[5:])
+            data = each.finish()
+        assert released == [5] and module.count_mp4_frames(data) == 9
         pictures.append(np.frombuffer(decode(data), np.uint8).reshape(9, 99, 98)[:, :66].astype(int))
     assert np.abs(pictures[0] - pictures[1]).mean() < 3
