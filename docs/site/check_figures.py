@@ -13,7 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/index.md", "docs/compare.md", "docs/compatibility.md", "docs/how-it-works.md", "docs/faq.md", "docs/limits.md",
-         "docs/guides/*.md")
+         "docs/architecture.md", "docs/cavlc.md", "docs/clusters.md", "docs/command.md", "docs/extending.md", "docs/figures.md",
+         "docs/many-streams.md", "docs/p-pictures.md", "docs/papers.md", "docs/vle.md", "docs/vle-format.md", "docs/guides/*.md")
 UNIT = r"(?:kB|MB/s|MB(?! of)|dB|%|ms|us|GB/s|TB/s|Gbin/s|pictures a second|times(?= (?:as|the|fewer|smaller|larger))|frames a second)"
 # A number, with spaces between thousands, and its sign.
 NUMBER = r"[-+]?\d{1,3}(?:[ \u202f]\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?"
