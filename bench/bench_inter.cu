@@ -19,8 +19,8 @@
 #include "encoder/config.h"
 #include "encoder/cuda/inter/chain_memory.h"
 #include "encoder/cuda/inter/half_samples.h"
-#include "encoder/cuda/inter/motion_refinement.h"
-#include "encoder/cuda/inter/motion_search.h"
+#include "encoder/cuda/inter/refine_motion.h"
+#include "encoder/cuda/inter/search_motion.h"
 #include "encoder/cuda/inter/take_source.h"
 #include "support/device_array.cuh"
 

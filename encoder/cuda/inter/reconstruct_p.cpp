@@ -6,8 +6,8 @@
 #include "encoder/cuda/inter/estimate_intra.h"
 #include "encoder/cuda/inter/finish_motion.h"
 #include "encoder/cuda/inter/inter_stages.h"
-#include "encoder/cuda/inter/motion_refinement.h"
-#include "encoder/cuda/inter/motion_search.h"
+#include "encoder/cuda/inter/refine_motion.h"
+#include "encoder/cuda/inter/search_motion.h"
 
 namespace cu264::encoder::cuda {
 

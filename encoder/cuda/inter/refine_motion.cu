@@ -1,4 +1,4 @@
-#include "encoder/cuda/inter/motion_refinement.h"
+#include "encoder/cuda/inter/refine_motion.h"
 
 #include "common/cuda/error_check.h"
 #include "encoder/cuda/inter/merge_vectors.cuh"

@@ -1,4 +1,4 @@
-#include "encoder/cuda/inter/motion_search.h"
+#include "encoder/cuda/inter/search_motion.h"
 
 #include "common/cuda/error_check.h"
 #include "encoder/cuda/inter/motion_launch.cuh"
