@@ -147,7 +147,7 @@ struct Config {
   // Pictures from one key picture to the next, 0..kMaxGop; 0: key pictures come first and where Frame::key
   // asks for one. 1: every picture is a key picture, coded and decoded by itself. Others are P pictures,
   // which are predicted from the picture before: they take far fewer bits. `qp` is theirs, and key pictures
-  // have kKeyPictureQpOffset less. P pictures are coded by the cpu backend.
+  // have kKeyPictureQpOffset less.
   int gop = 1;
   int slices = 1;  // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3 is `aq` edges with that
