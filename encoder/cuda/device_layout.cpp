@@ -55,8 +55,8 @@ void lay_out_cavlc(const StreamParams& p, int batch, Arena& arena, DeviceMemory&
 void lay_out_cabac(const StreamParams& p, int batch, Arena& arena, DeviceMemory& m) {
   void* const levels = arena.take(level_bytes(p, batch));
   void* const scratch = arena.take(reconstruct_scratch_bytes(batch, p.format.mb_width, p.format.mb_height));
-  m.cabac_scratch =
-      arena.take(entropy::cabac_scratch_bytes(batch, p.format.mb_width, p.format.mb_height, p.format.slices));
+  m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, p.format.mb_width, p.format.mb_height,
+                                                            p.format.slices, p.format.inter));
   m.stream_bytes = entropy::cabac_stream_bytes(batch, p.format.mb_width, p.format.mb_height, p.format.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.levels = static_cast<std::int16_t*>(levels);

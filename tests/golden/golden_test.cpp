@@ -15,6 +15,7 @@
 #include "support/decode.h"
 #include "support/encode.h"
 #include "tests/golden/golden_table.h"
+#include "tests/support/moving_pictures.h"
 #include "tests/support/nal_units.h"
 #include "tests/support/sha256.h"
 
@@ -22,7 +23,7 @@ namespace cu264::test {
 namespace {
 
 struct Golden {
-  std::string clip;  // a name_of(Content), or the name of a real clip
+  std::string clip;  // a name_of(Content), that of a Motion after "moving_", or the name of a real clip
   int width = 0;     // 0 for a real clip
   int height = 0;
   int pictures = 2;
@@ -48,6 +49,10 @@ struct Golden {
 
 void PrintTo(const Golden& golden, std::ostream* out) {
   *out << golden.name();
+}
+
+std::string moving(Motion motion) {
+  return std::string("moving_") + name_of(motion);
 }
 
 std::vector<Golden> goldens() {
@@ -87,6 +92,16 @@ std::vector<Golden> goldens() {
       all.push_back({"noise", 80, 80, 2, 0, preset, 1, true, options});
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, options});
     }
+    for (const Motion motion : kMotions) {
+      all.push_back({moving(motion), 80, 66, 5, 26, preset, 2, true, "gop=4 profile=high"});
+      all.push_back({moving(motion), 52, 34, 4, 33, preset, 1, true, "gop=0 profile=main"});
+    }
+    for (const char* options :
+         {"gop=3 profile=baseline", "gop=3 profile=high cavlc=on", "gop=3 profile=high aq=variance"}) {
+      for (const int qp : {0, 12, 22, 38, 51})
+        all.push_back({"moving_noisy", 96, 80, 4, qp, preset, 1, qp != 12, options});
+      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 5, 27, preset, 1, true, options});
+    }
     for (const int qp : {22, 32}) {
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, qp, preset});
       all.push_back({"park_joy_480x270_10f", 0, 0, 1, qp, preset, 2});
@@ -103,6 +118,9 @@ std::vector<Picture> pictures_of(const Golden& golden) {
     const std::string path = std::string(data ? data : "") + "/video/" + golden.clip + ".mkv";
     if (data && *data && std::filesystem::exists(path)) pictures = load_clip(path, golden.pictures);
     return pictures;
+  }
+  for (const Motion motion : kMotions) {
+    if (moving(motion) == golden.clip) return make_clip(motion, golden.width, golden.height, golden.pictures);
   }
   for (const Content content : kContents) {
     if (name_of(content) != golden.clip) continue;
