@@ -1,13 +1,10 @@
 #include "tests/parity/p_pictures.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/motion_prediction.h"
-#include "encoder/cpu/gop_chain.h"
-#include "encoder/cpu/ingest.h"
-#include "encoder/cpu/p_picture.h"
-#include "encoder/cpu/reconstruct_slice.h"
-#include "encoder/output_picture.h"
+#include "tests/parity/coded_gop.h"
 
 namespace cu264::parity {
 namespace {
@@ -18,10 +15,6 @@ using core::MotionRecord;
 
 int below(std::mt19937& random, int end) {
   return static_cast<int>(random() % static_cast<unsigned>(end));
-}
-
-void for_rows(int count, const std::function<void(int row)>& work) {
-  for (int row = 0; row < count; ++row) work(row);
 }
 
 core::MotionVector invented_mvd(const PContent& content, std::mt19937& random) {
@@ -54,28 +47,13 @@ void invent_inter(MacroblockRecord& mb, MotionRecord& motion, const PContent& co
 
 std::vector<TestPicture> coded_clip(const Shape& shape, test::Motion motion, int count, int qp, Preset preset,
                                     bool cabac) {
-  std::vector<TestPicture> pictures;
-  encoder::GopChain chain;
-  for (const test::Picture& frame : test::make_clip(motion, shape.width, shape.height, count)) {
-    TestPicture& picture = pictures.emplace_back();
-    picture.samples = frame.samples;
-    encoder::CpuPicture& coded = picture.coded;
-    coded.resize((shape.width + 15) / 16, (shape.height + 15) / 16, shape.slices);
-    coded.transform_8x8_mode = shape.transform_8x8_mode;
-    coded.cabac = cabac;
-    coded.inter = pictures.size() > 1;
-    coded.motion.resize(coded.macroblocks.size());
-    encoder::ingest(frame_of(shape, picture.samples.data()), coded);
-    if (!coded.inter) chain.resize(coded.mb_width, coded.mb_height);
-    const encoder::PPicture in_chain{coded, chain, qp, preset};
-    encoder::begin_picture(in_chain, false, for_rows);
-    if (coded.inter) {
-      encoder::reconstruct_p_picture(in_chain, for_rows);
-    } else {
-      for (int slice = 0; slice < shape.slices; ++slice) encoder::reconstruct_slice(coded, slice, qp, preset);
-    }
-    encoder::filter_picture(coded);
-    encoder::keep_picture(in_chain);
+  const std::vector<test::Picture> clip = test::make_clip(motion, shape.width, shape.height, count);
+  std::vector<CodedInGop> gop =
+      code_gop(clip, {qp, preset, shape.slices, shape.transform_8x8_mode, cabac, 2});
+  std::vector<TestPicture> pictures(clip.size());
+  for (std::size_t i = 0; i < clip.size(); ++i) {
+    pictures[i].samples = clip[i].samples;
+    pictures[i].coded = std::move(gop[i].coded);
   }
   return pictures;
 }
