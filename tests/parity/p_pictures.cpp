@@ -67,7 +67,8 @@ TestPicture invented_p_picture(const Shape& shape, const PContent& content, std:
   bool in_run = content.runs && below(random, 2) == 0;
   for (std::size_t i = 0; i < coded.macroblocks.size(); ++i) {
     if (content.runs && below(random, 50) == 0) in_run = !in_run;
-    const bool skipped = in_run || below(random, 256) < content.skips;
+    const bool skipped =
+        in_run || below(random, 256) < content.skips || (content.at_ends && i % 32 != 0 && i % 32 != 31);
     MacroblockRecord& mb = coded.macroblocks[i];
     if (!skipped && (mb.kind == MacroblockKind::pcm || below(random, 256) < content.intra)) continue;
     std::int16_t* const levels = coded.levels.data() + i * core::kLevelsPerMacroblock;
@@ -83,6 +84,10 @@ TestPicture invented_p_picture(const Shape& shape, const PContent& content, std:
     constexpr MacroblockKind kKinds[] = {MacroblockKind::p16x16, MacroblockKind::p16x8, MacroblockKind::p8x16,
                                          MacroblockKind::p8x8};
     mb.kind = kKinds[below(random, 4)];
+    if (content.at_ends && below(random, 4) != 0) {
+      mb.kind = MacroblockKind::p16x16;
+      continue;
+    }
     invent_inter(mb, coded.motion[i], content, levels, total_coeff, random);
   }
   return picture;

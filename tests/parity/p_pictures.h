@@ -16,8 +16,11 @@ std::vector<TestPicture> coded_clip(const Shape& shape, test::Motion motion, int
 
 // What the macroblocks of an invented picture are drawn from.
 struct PContent {
-  int skips = 64;       // of 256 macroblocks that are not in a long run
-  bool runs = false;    // long runs of P_Skip in addition
+  int skips = 64;     // of 256 macroblocks that are not in a long run
+  bool runs = false;  // long runs of P_Skip in addition
+  // Only the first and the last of each 32 macroblocks are not skipped, and most of them have five bits with
+  // CAVLC: those of P_L0_16x16 without levels.
+  bool at_ends = false;
   int intra = 40;       // of 256 others
   int mvd = 40;         // the largest component of mvd_l0; most are small
   bool powers = false;  // all components of mvd_l0 are powers of two, whose codes end in zeros

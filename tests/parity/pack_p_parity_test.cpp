@@ -116,6 +116,20 @@ TEST_P(PackPParity, Skips) {
   }
 }
 
+// A group of five bits between groups of few: a byte has bits of three, and more of them have none.
+TEST_P(PackPParity, GroupsOfFewBits) {
+  for (const int skips : {0, 60, 160}) {
+    for (const int intra : {0, 40}) {
+      const Shape shape{512, test::quick() ? 256 : 720, 1};
+      PContent content;
+      content.at_ends = true, content.skips = skips, content.intra = intra, content.density = 0;
+      content.mvd = 2;
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity_of_invented(shape, content, 6, std::to_string(skips) + " of 256 skipped"));
+    }
+  }
+}
+
 // The codes of two components of mvd_l0 have up to 28 zeros in a row between them.
 TEST_P(PackPParity, ZerosThatNeedEscapes) {
   for (const int skips : {0, 100, 220}) {
