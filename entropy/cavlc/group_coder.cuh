@@ -190,11 +190,11 @@ class GroupCoder {
       }
     }
   }
-  __device__ __forceinline__ void join_header(const GroupJoiner& joiner, std::uint32_t begin,
-                                              const PHeader& header) const {
-    JoinSink sink(joiner, begin);
-    header.put(sink, batch_, group_, lane_);
-    sink.finish();
+  __device__ __forceinline__ static void join_header(const GroupJoiner& joiner, std::uint32_t begin,
+                                                     const PHeader& header) {
+    header.each_word([&](int at, std::uint32_t word, int count) {
+      joiner.put(begin + static_cast<std::uint32_t>(at), ~word & ~__funnelshift_rc(~0u, 0, count));
+    });
   }
 
   // Returns the macroblock's header.
@@ -202,7 +202,7 @@ class GroupCoder {
                                            const Neighbours& neighbours, const SymbolTransform& transform) {
     std::uint32_t lengths[kLengthWords] = {}, nonzero = 0;
     Header header;
-    if constexpr (kInter) header = PHeader::of(batch_, group_, mb, neighbours, lane_);
+    if constexpr (kInter) header.make(batch_, group_, mb, lane_);
     if (mb.exists) {
       mb.lengths_if_empty(counts, neighbours, lengths);
       if constexpr (SymbolTransform::kAny) {
@@ -358,7 +358,7 @@ class GroupCoder {
   template <class Sink>
   __device__ __forceinline__ void put(Sink& sink, const Header& header, std::uint32_t stored) const {
     if constexpr (kInter) {
-      header.put(sink, batch_, group_, lane_);
+      header.each_word([&](int, std::uint32_t word, int count) { sink.put(word >> (32 - count), count); });
     } else {
 #pragma unroll
       for (int i = 0; i < HeaderBits::kWords; ++i) sink.put(header.words[i], header.length_of(i));

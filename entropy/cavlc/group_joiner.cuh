@@ -181,25 +181,4 @@ class GroupJoiner {
   const int lane_;
 };
 
-// A lane's bits from a position on.
-class JoinSink {
- public:
-  __device__ __forceinline__ JoinSink(const GroupJoiner& joiner, std::uint32_t position)
-      : joiner_(joiner), position_(position) {}
-
-  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
-    if (!queue_.push(bits, count)) return;
-    joiner_.put(position_, ~queue_.pop());
-    position_ += 32;
-  }
-  __device__ __forceinline__ void finish() const {
-    joiner_.put(position_, left_aligned(~queue_.bits, queue_.count));
-  }
-
- private:
-  const GroupJoiner& joiner_;
-  std::uint32_t position_;
-  BitQueue queue_;
-};
-
 }  // namespace cu264::entropy

@@ -14,6 +14,7 @@
 #include "core/p_syntax.h"
 #include "entropy/cavlc/group_bits.h"
 #include "entropy/cavlc/macroblock_lane.cuh"
+#include "entropy/cavlc/word_sink.cuh"
 
 namespace cu264::entropy {
 
@@ -41,19 +42,22 @@ __device__ inline int skipped_before(const core::BatchView& batch, const Group& 
   }
 }
 
-// Headers may have eleven words, too many to keep in registers while blocks are coded. So a lane keeps the
-// length, and makes the header again to write it.
+// The bits of a lane's macroblock in front of its residual. P_Skip has none, unless it ends its slice.
 struct PHeader {
-  int length = 0;         // 0: there is nothing to write
-  int run_length = 0;     // of mb_skip_run
-  std::uint32_t run = 0;  // mb_skip_run
+  // mb_skip_run has 35 bits at most, mb_type 5, sub_mb_type 4, eight components of mvd_l0 33 each,
+  // coded_block_pattern 11, transform_size_8x8_flag 1 and mb_qp_delta 11. I macroblocks have fewer.
+  static constexpr int kWords = 11;
+  static_assert(35 + 5 + 4 + 8 * 33 + 11 + 1 + 11 <= 32 * kWords);
+
+  std::uint32_t words[kWords];  // the last of those in use is left-aligned
+  int length = 0;               // in bits
+  int run_length = 0;           // those of mb_skip_run
 
   // All lanes of a warp, each of which has a macroblock of the group, must call this.
-  __device__ __forceinline__ static PHeader of(const core::BatchView& batch, const Group& group,
-                                               const MacroblockLane& mb, const Neighbours& neighbours,
-                                               int lane) {
-    PHeader header;
+  __device__ __forceinline__ void make(const core::BatchView& batch, const Group& group,
+                                       const MacroblockLane& mb, int lane) {
     bool written = mb.exists;
+    std::uint32_t run = 0;
     if (!batch.params[group.picture].key) {
       const bool skipped = mb.exists && mb.record.kind == core::MacroblockKind::p_skip;
       const unsigned coded = __ballot_sync(kAllLanes, mb.exists && !skipped),
@@ -62,36 +66,40 @@ struct PHeader {
       const int in_front = coded != 0 || ends_slice ? skipped_before(batch, group, lane) : 0;
       // A run at the end of the slice counts its last macroblock too.
       written = mb.exists && (!skipped || mb.index + 1 == group.slice_end);
-      header.run = static_cast<std::uint32_t>(
+      run = static_cast<std::uint32_t>(
           (before != 0 ? lane - 1 - core::highest_bit(before) : lane + in_front) + (skipped ? 1 : 0));
-      header.run_length = written ? core::ue_length(header.run) : 0;
+      if (written) run_length = core::ue_length(run);
     }
-    if (written) {
-      core::BitCounter counter;
-      header.put(counter, batch, group, mb, neighbours);
-      header.length = static_cast<int>(counter.bits);
-    }
-    return header;
+    if (written) length = write(batch, group, lane, run, words);
   }
 
-  template <class Sink>
-  __device__ __forceinline__ void put(Sink& sink, const core::BatchView& batch, const Group& group,
-                                      int lane) const {
-    if (length == 0) return;
-    const MacroblockLane mb(batch, group, lane);
-    put(sink, batch, group, mb, mb.neighbours(batch));
+  // Passes the words, left-aligned, to put(position, word, count).
+  template <class Put>
+  __device__ __forceinline__ void each_word(const Put& put) const {
+#pragma unroll 1
+    for (int at = 0; at < length; at += 32) put(at, words[at / 32], min(length - at, 32));
   }
 
  private:
-  template <class Sink>
-  __device__ __forceinline__ void put(Sink& sink, const core::BatchView& batch, const Group& group,
-                                      const MacroblockLane& mb, const Neighbours& neighbours) const {
-    if (batch.params[group.picture].key) return mb.put_header<false>(sink, neighbours);
+  // Puts the header of a lane's macroblock, after `run` as mb_skip_run in a P picture. Not inlined, because
+  // it is long; the words lie in local memory then. Returns the number of bits.
+  __device__ __noinline__ static int write(const core::BatchView& batch, const Group& group, int lane,
+                                           std::uint32_t run, std::uint32_t* words) {
+    WordSink sink(ArrayStore{words});
+    const MacroblockLane mb(batch, group, lane);
+    const core::MacroblockRecord& record = mb.record;
+    if (batch.params[group.picture].key) {
+      mb.put_header<false>(sink, mb.neighbours(batch));
+      return sink.finish();
+    }
     core::put_ue(sink, run);
-    if (mb.record.kind == core::MacroblockKind::p_skip) return;
-    if (core::is_inter(mb.record.kind)) return core::put_inter_header(sink, mb.record, mb.motion(batch));
-    core::put_ue(sink, static_cast<std::uint32_t>(core::p_mb_type(mb.record)));
-    mb.put_header_rest<false>(sink, neighbours);
+    if (core::is_inter(record.kind)) {
+      if (record.kind != core::MacroblockKind::p_skip) core::put_inter_header(sink, record, mb.motion(batch));
+    } else {
+      core::put_ue(sink, static_cast<std::uint32_t>(core::p_mb_type(record)));
+      mb.put_header_rest<false>(sink, mb.neighbours(batch));
+    }
+    return sink.finish();
   }
 };
 
