@@ -30,7 +30,7 @@ __device__ void load_row(const std::uint8_t* samples, Row& row) {
   constexpr std::uint32_t kLastTaps = 0x000001fbu;   // -5, 1, 0, 0
   constexpr int kOffset = 128 * 32;                  // 32: the sum of all taps
   const auto* const words = reinterpret_cast<const std::uint32_t*>(samples);
-  const std::uint32_t left = words[-1], middle = words[0], right = words[1];
+  const std::uint32_t left = __ldg(words - 1), middle = __ldg(words), right = __ldg(words + 1);
   row.even = middle & 0x00ff00ffu, row.odd = middle >> 8 & 0x00ff00ffu;
   const std::uint32_t at_2 = __funnelshift_r(middle, right, 16), at_3 = __funnelshift_r(middle, right, 24);
   row.across[0] = products(__funnelshift_r(left, middle, 16), kFirstTaps, products(at_2, kLastTaps, kOffset));

@@ -18,7 +18,7 @@ struct Block8x8 {
   // x is a multiple of 8.
   __device__ Block8x8(const DevicePlane& plane, int x, int y) {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) row[i] = *reinterpret_cast<const uint2*>(plane.at(x, y + i));
+    for (int i = 0; i < 8; ++i) row[i] = __ldg(reinterpret_cast<const uint2*>(plane.at(x, y + i)));
   }
 
   // The sum of absolute differences from a block at any place.
@@ -29,7 +29,7 @@ struct Block8x8 {
     std::uint32_t sum = 0;
 #pragma unroll
     for (int i = 0; i < 8; ++i, words += plane.pitch / 4) {
-      const std::uint32_t a = words[0], b = words[1], c = words[2];
+      const std::uint32_t a = __ldg(words), b = __ldg(words + 1), c = __ldg(words + 2);
       sum = add_differences(row[i].x, __funnelshift_r(a, b, shift), sum);
       sum = add_differences(row[i].y, __funnelshift_r(b, c, shift), sum);
     }

@@ -22,6 +22,11 @@ namespace cu264::encoder::cuda {
 
 inline constexpr int kRefineWarps = 4;
 
+// A lane's samples of a macroblock.
+struct LaneRows {
+  std::uint32_t upper, lower;
+};
+
 // The samples around a macroblock in the four planes of the reference, 18x18 of each. Planes lie two side by
 // side. A row of twelve words puts what the lanes of a warp read at once into different banks.
 struct ReferenceWindow {
@@ -42,8 +47,11 @@ struct ReferenceWindow {
     const std::uint8_t* from = planes.samples + (static_cast<std::ptrdiff_t>(y - 1) * planes.pitch + left -
                                                  before + 4 * column + plane * planes.distance);
     std::uint32_t* const to = words + word_of_plane(plane) + column;
+    std::uint32_t rows[kRows];  // all loads are under way before the first store
 #pragma unroll
-    for (int row = 0; row < kRows; ++row, from += planes.pitch) to[row * kPitch] = aligned_word(from);
+    for (int row = 0; row < kRows; ++row, from += planes.pitch) rows[row] = aligned_word(from);
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) to[row * kPitch] = rows[row];
     return before;
   }
 
@@ -56,19 +64,19 @@ struct ReferenceWindow {
     };
     return {at(q.first), at(q.second)};
   }
-  __device__ std::uint32_t four_of(int byte) const {
+  // Four samples from a byte on, and those eight rows below.
+  __device__ LaneRows rows_of(int byte) const {
+    constexpr int kBelow = 8 * kPitch;
     const std::uint32_t* const at = words + (byte >> 2);
-    return __funnelshift_r(at[0], at[1], 8 * static_cast<std::uint32_t>(byte));
+    const auto shift = 8 * static_cast<std::uint32_t>(byte);
+    return {__funnelshift_r(at[0], at[1], shift), __funnelshift_r(at[kBelow], at[kBelow + 1], shift)};
   }
-  __device__ std::uint32_t four_at(const SamplePair& pair, int offset) const {
-    const std::uint32_t first = four_of(pair.first + offset);
-    return pair.first == pair.second ? first : __vavgu4(first, four_of(pair.second + offset));
+  __device__ LaneRows rows_at(const SamplePair& pair, int offset) const {
+    const LaneRows first = rows_of(pair.first + offset);
+    if (pair.first == pair.second) return first;
+    const LaneRows second = rows_of(pair.second + offset);
+    return {__vavgu4(first.upper, second.upper), __vavgu4(first.lower, second.lower)};
   }
-};
-
-// A lane's samples of a macroblock.
-struct LaneRows {
-  std::uint32_t upper, lower;
 };
 
 // Where a lane's samples are in a macroblock.
@@ -225,9 +233,7 @@ class Refinement {
     [[maybe_unused]] std::int32_t own_satd = 0;
 #pragma unroll 1
     for (int i = first; i < 9; ++i) {
-      const SamplePair from = pair_in_lane(pair, i);
-      const LaneRows predicted = {window_.four_at(from, offset),
-                                  window_.four_at(from, offset + 8 * 4 * ReferenceWindow::kPitch)};
+      const LaneRows predicted = window_.rows_at(pair_in_lane(pair, i), offset);
       if constexpr (kWithPartitions) {
         int satd[4];
         measure_.satd_of_blocks(predicted, satd);

@@ -1,4 +1,5 @@
-// Four samples in a word, the first in its low byte.
+// Four samples in a word, the first in its low byte. The kernels that use these do not write the planes that
+// they read, which is what __ldg asks for.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@ namespace cu264::encoder::cuda {
 __device__ inline std::uint32_t four_samples_at(const std::uint8_t* samples) {
   const auto address = reinterpret_cast<std::uintptr_t>(samples);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-  return __funnelshift_r(words[0], words[1], 8 * static_cast<std::uint32_t>(address & 3));
+  return __funnelshift_r(__ldg(words), __ldg(words + 1), 8 * static_cast<std::uint32_t>(address & 3));
 }
 
 __device__ inline std::uint32_t aligned_word(const std::uint8_t* samples) {
-  return *reinterpret_cast<const std::uint32_t*>(samples);
+  return __ldg(reinterpret_cast<const std::uint32_t*>(samples));
 }
 
 // Adds the absolute differences of four samples to a sum.
