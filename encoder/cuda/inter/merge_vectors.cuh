@@ -34,13 +34,7 @@ class WarpMeasure {
     const int own = y * source_.pitch + x;
     std::int32_t satd = 0;
     if (blocks == 15) {
-#pragma unroll 1
-      for (; todo != 0; todo &= todo - 1) {
-        const int i = __ffs(static_cast<int>(todo)) - 1;
-        const std::int32_t sum = warp_sum(satd_of_eight(pair, own, i, lane_ >> 2 & 3, lane_ >> 4) +
-                                          satd_of_eight(pair, own, i, lane_ >> 2 & 3, 2 + (lane_ >> 4)));
-        if (lane_ == i) satd = sum;
-      }
+      satd = satd_of_macroblocks(pair, own, todo);
     } else if ((blocks & (blocks - 1)) != 0) {
       const bool wide = blocks == 3 || blocks == 12;
       const int column = wide ? lane_ >> 2 & 3 : lane_ >> 2 & 1, row = wide ? lane_ >> 4 : lane_ >> 3;
@@ -65,6 +59,41 @@ class WarpMeasure {
         aligned_word(source_.samples + (__shfl_sync(kAllLanes, own, i) + y * source_.pitch + 4 * column));
     const std::uint32_t predicted = planes_.four_at(pair_in_lane(pair, i), y * planes_.pitch + 4 * column);
     return satd_of_all(hadamard_differences(hadamard_, source, predicted));
+  }
+  // Two macroblocks at a time, so that the loads of both are under way together.
+  __device__ std::int32_t satd_of_macroblocks(const SamplePair& pair, int own, unsigned todo) const {
+    const int x = 4 * (lane_ >> 2 & 3), y = 4 * (lane_ >> 4) + (lane_ & 3);
+    const int in_source = y * source_.pitch + x, in_planes = y * planes_.pitch + x;
+    std::int32_t satd = 0;
+#pragma unroll 1
+    while (todo != 0) {
+      int from[2];
+      from[0] = __ffs(static_cast<int>(todo)) - 1;
+      todo &= todo - 1;
+      from[1] = todo != 0 ? __ffs(static_cast<int>(todo)) - 1 : from[0];
+      todo &= todo - 1;
+      std::uint32_t source[2][2], predicted[2][2];
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        const std::uint8_t* const samples =
+            source_.samples + (__shfl_sync(kAllLanes, own, from[k]) + in_source);
+        const SamplePair there = pair_in_lane(pair, from[k]);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          source[k][half] = aligned_word(samples + 8 * half * source_.pitch);
+          predicted[k][half] = planes_.mean_at(there, in_planes + 8 * half * planes_.pitch);
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        const std::int32_t share =
+            satd_of_all(hadamard_differences(hadamard_, source[k][0], predicted[k][0])) +
+            satd_of_all(hadamard_differences(hadamard_, source[k][1], predicted[k][1]));
+        const std::int32_t sum = warp_sum(share);
+        if (lane_ == from[k]) satd = sum;
+      }
+    }
+    return satd;
   }
   // 8x8 blocks of two macroblocks at a time. Lanes whose t is below 2 have the coefficients of the first.
   __device__ std::int32_t satd_of_pairs(const SamplePair& pair, int own, unsigned todo) const {
@@ -94,7 +123,8 @@ template <bool kWithPartitions>
 __global__ void __launch_bounds__(32 * kMergeWarps)
     merge_vectors(const __grid_constant__ MotionStep motion, int pass) {
   const BatchView& batch = motion.step.batch;
-  const int lane = static_cast<int>(threadIdx.x) & 31, picture = static_cast<int>(blockIdx.y);
+  const int lane = static_cast<int>(threadIdx.x) & 31,
+            picture = motion.first_picture + static_cast<int>(blockIdx.y);
   const int place = static_cast<int>(blockIdx.x) * 32 * kMergeWarps + static_cast<int>(threadIdx.x);
   const int mbs = batch.macroblocks_per_picture();
   if (place - lane >= mbs) return;

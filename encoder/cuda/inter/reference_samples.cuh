@@ -35,11 +35,15 @@ struct ReferencePlanes {
     };
     return {at(q.first), at(q.second)};
   }
-  // Four samples, `offset` from the pair.
+  // Four samples, `offset` from the pair; with mean_at both are read, whether or not they are the same.
   __device__ std::uint32_t four_at(const SamplePair& pair, int offset) const {
     const std::uint32_t first = four_samples_at(samples + (pair.first + offset));
     if (pair.first == pair.second) return first;
     return __vavgu4(first, four_samples_at(samples + (pair.second + offset)));
+  }
+  __device__ std::uint32_t mean_at(const SamplePair& pair, int offset) const {
+    return __vavgu4(four_samples_at(samples + (pair.first + offset)),
+                    four_samples_at(samples + (pair.second + offset)));
   }
 };
 

@@ -71,9 +71,10 @@ struct ReferenceWindow {
     const auto shift = 8 * static_cast<std::uint32_t>(byte);
     return {__funnelshift_r(at[0], at[1], shift), __funnelshift_r(at[kBelow], at[kBelow + 1], shift)};
   }
+  template <bool kMean>
   __device__ LaneRows rows_at(const SamplePair& pair, int offset) const {
     const LaneRows first = rows_of(pair.first + offset);
-    if (pair.first == pair.second) return first;
+    if constexpr (!kMean) return first;
     const LaneRows second = rows_of(pair.second + offset);
     return {__vavgu4(first.upper, second.upper), __vavgu4(first.lower, second.lower)};
   }
@@ -207,9 +208,9 @@ class Refinement {
     __syncwarp();
     // Lane 0 has the vector itself, the next eight those around it.
     const core::MotionVector half = core::around(start_, (lane_ - 1) & 7, core::kHalfSampleStep);
-    try_everywhere(trial_of(lane_ == 0 ? start_ : half), 0);
+    try_everywhere<0>(trial_of(lane_ == 0 ? start_ : half));
     const core::MotionVector centre = vector_in_lane(best_.vector, 0);
-    try_everywhere(trial_of(core::around(centre, (lane_ - 1) & 7, core::kQuarterSampleStep)), 1);
+    try_everywhere<1>(trial_of(core::around(centre, (lane_ - 1) & 7, core::kQuarterSampleStep)));
     if constexpr (kWithPartitions) {
       try_blocks(centre);
       try_halves();
@@ -226,14 +227,28 @@ class Refinement {
     return {wanted, limits_, predicted_, lambda_};
   }
 
-  // Measures the trials of lanes [first, 9).
-  __device__ void try_everywhere(const LaneTrial& trial, int first) {
+  // Measures the trials of lanes [kFirst, 9).
+  template <int kFirst>
+  __device__ void try_everywhere(const LaneTrial& trial) {
     const SamplePair pair = ReferenceWindow::pair_at(before_, trial.vector - start_);
+    // Half samples are no means, except beside a limit of vectors.
+    const bool mean = __any_sync(kAllLanes, lane_ < 9 && pair.first != pair.second);
+    std::int32_t own_satd = 0;  // without partitions
+    if (mean) {
+      measure_trials<kFirst, true>(trial, pair, own_satd);
+    } else {
+      measure_trials<kFirst, false>(trial, pair, own_satd);
+    }
+    if constexpr (!kWithPartitions) take_least(trial, kFirst, own_satd);
+  }
+  template <int kFirst, bool kMean>
+  __device__ void measure_trials(const LaneTrial& trial, const SamplePair& pair, std::int32_t& own_satd) {
     const int offset = place_.y * 4 * ReferenceWindow::kPitch + place_.x;
-    [[maybe_unused]] std::int32_t own_satd = 0;
-#pragma unroll 1
-    for (int i = first; i < 9; ++i) {
-      const LaneRows predicted = window_.rows_at(pair_in_lane(pair, i), offset);
+    constexpr int kUnrolled = kWithPartitions ? 1 : 3 - kFirst;
+#pragma unroll(kUnrolled)
+    for (int i = kFirst; i < 9; ++i) {
+      const LaneRows predicted = window_.rows_at<kMean>(
+          kMean ? pair_in_lane(pair, i) : SamplePair{__shfl_sync(kAllLanes, pair.first, i), 0}, offset);
       if constexpr (kWithPartitions) {
         int satd[4];
         measure_.satd_of_blocks(predicted, satd);
@@ -244,7 +259,6 @@ class Refinement {
         if (lane_ == i) own_satd = satd;
       }
     }
-    if constexpr (!kWithPartitions) take_least(trial, first, own_satd);
   }
   // Takes the best of the trials of lanes [first, 9), each with the SATD of its own, as if they were taken
   // one after another.
@@ -325,8 +339,8 @@ __global__ void __launch_bounds__(32 * kRefineWarps)
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   const int mb_x = static_cast<int>(blockIdx.x) * kRefineWarps + warp;
   if (mb_x >= motion.step.batch.mb_width) return;
-  Refinement<kWithPartitions>(motion, s_windows[warp], static_cast<int>(blockIdx.z), mb_x,
-                              static_cast<int>(blockIdx.y), lane)
+  Refinement<kWithPartitions>(motion, s_windows[warp], motion.first_picture + static_cast<int>(blockIdx.z),
+                              mb_x, static_cast<int>(blockIdx.y), lane)
       .run();
 }
 

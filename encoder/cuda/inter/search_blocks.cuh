@@ -14,7 +14,8 @@ inline constexpr int kBlockWarps = 4;
 __global__ void __launch_bounds__(32 * kBlockWarps) search_blocks(const __grid_constant__ MotionStep motion) {
   const BatchView& batch = motion.step.batch;
   const int lane = static_cast<int>(threadIdx.x) & 31, i = lane & 7, block = lane >> 3;
-  const int picture = static_cast<int>(blockIdx.z), mb_y = static_cast<int>(blockIdx.y);
+  const int picture = motion.first_picture + static_cast<int>(blockIdx.z),
+            mb_y = static_cast<int>(blockIdx.y);
   const int mb_x = static_cast<int>(blockIdx.x) * kBlockWarps + (static_cast<int>(threadIdx.x) >> 5);
   if (mb_x >= batch.mb_width) return;
   const ChainView& chain = motion.step.chains[picture];

@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(32 * kHalfWarps)
     search_half_size(const __grid_constant__ MotionStep motion) {
   const BatchView& batch = motion.step.batch;
   const int lane = static_cast<int>(threadIdx.x) & 31, i = lane & 7;
-  const int picture = static_cast<int>(blockIdx.z), mb_y = static_cast<int>(blockIdx.y);
+  const int picture = motion.first_picture + static_cast<int>(blockIdx.z),
+            mb_y = static_cast<int>(blockIdx.y);
   const int place = (static_cast<int>(blockIdx.x) * 32 * kHalfWarps + static_cast<int>(threadIdx.x)) >> 3;
   if (place - (lane >> 3) >= batch.mb_width) return;
   const int mb_x = min(place, batch.mb_width - 1), mb = mb_y * batch.mb_width + mb_x;

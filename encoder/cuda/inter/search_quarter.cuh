@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(32 * kQuarterWarps)
   using Search = QuarterSearch;
   __shared__ Search::Window s_window;
   const int thread = static_cast<int>(threadIdx.x), lane = thread & 31;
-  const int picture = static_cast<int>(blockIdx.z);
+  const int picture = motion.first_picture + static_cast<int>(blockIdx.z);
   const ChainView& chain = motion.step.chains[picture];
   const int region_width = (motion.step.batch.mb_width + 1) / 2;
   const int first = static_cast<int>(blockIdx.x) * kQuarterWarps;

@@ -16,7 +16,8 @@ __global__ void __launch_bounds__(32 * kWholeWarps)
     search_full_size(const __grid_constant__ MotionStep motion, int pass) {
   const BatchView& batch = motion.step.batch;
   const int lane = static_cast<int>(threadIdx.x) & 31;
-  const int picture = static_cast<int>(blockIdx.z), mb_y = static_cast<int>(blockIdx.y);
+  const int picture = motion.first_picture + static_cast<int>(blockIdx.z),
+            mb_y = static_cast<int>(blockIdx.y);
   const int mb_x = static_cast<int>(blockIdx.x) * kWholeWarps + (static_cast<int>(threadIdx.x) >> 5);
   if (mb_x >= batch.mb_width) return;
   const ChainView& chain = motion.step.chains[picture];
