@@ -104,6 +104,7 @@ class Step {
 void measure(const Clip& clip, int chains, Preset preset) {
   const Step made(clip, chains);
   const StepView& step = made.view();
+  const PictureRange everything{0, chains};
   double all = 0;
   const auto print = [&](const char* stage, const std::function<void()>& launch) {
     const double microseconds = 1000 * device_milliseconds(kRuns, launch) / chains;
@@ -112,17 +113,31 @@ void measure(const Clip& clip, int chains, Preset preset) {
                 microseconds);
   };
   print("sources", [&] { launch_take_source(step, nullptr); });
-  print("search, quarter size", [&] { launch_search_quarter(step, preset, nullptr); });
-  print("search, half size", [&] { launch_search_half(step, preset, nullptr); });
-  print("search, full size", [&] { launch_search_whole(step, preset, 0, nullptr); });
-  print("search, full size again", [&] { launch_search_whole(step, preset, 1, nullptr); });
+  print("search, quarter size", [&] { launch_search_quarter(step, preset, everything, nullptr); });
+  print("search, half size", [&] { launch_search_half(step, preset, everything, nullptr); });
+  print("search, full size", [&] { launch_search_whole(step, preset, 0, everything, nullptr); });
+  print("search, full size again", [&] { launch_search_whole(step, preset, 1, everything, nullptr); });
   if (preset != Preset::fast)
-    print("search, 8x8 blocks", [&] { launch_search_blocks(step, preset, nullptr); });
+    print("search, 8x8 blocks", [&] { launch_search_blocks(step, preset, everything, nullptr); });
   print("half samples", [&] { launch_half_samples(step, nullptr); });
-  print("refinement", [&] { launch_refine(step, preset, nullptr); });
-  print("merge", [&] { launch_merge(step, preset, 0, nullptr); });
-  print("merge again", [&] { launch_merge(step, preset, 1, nullptr); });
+  print("refinement", [&] { launch_refine(step, preset, everything, nullptr); });
+  print("merge", [&] { launch_merge(step, preset, 0, everything, nullptr); });
+  print("merge again", [&] { launch_merge(step, preset, 1, everything, nullptr); });
   std::printf("| %d | %s | all | %.2f |\n", chains, preset == Preset::fast ? "fast" : "others", all);
+}
+
+// All passes, with so many pictures together.
+void measure_groups(const Clip& clip, int chains, Preset preset) {
+  const Step made(clip, chains);
+  const StepView& step = made.view();
+  for (int together = 1; together <= chains; together *= 2) {
+    const auto time = [&](const std::function<void()>& launch) {
+      return 1000 * device_milliseconds(kRuns, launch) / chains;
+    };
+    std::printf("| %d | %s | %d | %.2f | %.2f |\n", chains, preset == Preset::fast ? "fast" : "others",
+                together, time([&] { launch_motion_search(step, preset, nullptr, together); }),
+                time([&] { launch_motion_refinement(step, preset, nullptr, together); }));
+  }
 }
 
 void run(int argc, char** argv) {
@@ -134,6 +149,11 @@ void run(int argc, char** argv) {
               clip.name.c_str(), clip.width, clip.height, kQp);
   for (const Preset preset : {Preset::fast, Preset::balanced}) {
     for (const int chains : counts) measure(clip, chains, preset);
+  }
+  std::printf("\n| chains | presets | together | search, us a picture | refinement and merges |\n");
+  std::printf("|---:|---|---:|---:|---:|\n");
+  for (const Preset preset : {Preset::fast, Preset::balanced}) {
+    for (const int chains : counts) measure_groups(clip, chains, preset);
   }
 }
 

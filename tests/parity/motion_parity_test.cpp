@@ -41,7 +41,8 @@ struct MotionCase {
   Preset preset = Preset::fast;
   bool cabac = false;
   bool transform_8x8_mode = false;
-  int padding = 0;  // bytes at the end of a source's rows
+  int padding = 0;   // bytes at the end of a source's rows
+  int together = 0;  // pictures in a launch; 0: all
 };
 
 std::string text_of(const MotionCase& c) {
@@ -253,8 +254,8 @@ class DeviceSteps {
     encoder::cuda::launch_take_source(step_, nullptr);
   }
   void estimate() {
-    encoder::cuda::launch_motion_search(step_, case_.preset, nullptr);
-    encoder::cuda::launch_motion_refinement(step_, case_.preset, nullptr);
+    encoder::cuda::launch_motion_search(step_, case_.preset, nullptr, case_.together);
+    encoder::cuda::launch_motion_refinement(step_, case_.preset, nullptr, case_.together);
   }
   void take_reference() {
     for (std::size_t i = 0; i < chains_.size(); ++i)
@@ -339,7 +340,7 @@ TEST_F(MotionParity, OneMacroblock) {
 TEST_F(MotionParity, SmallPictures) {
   for (const Preset preset : kPresets) {
     for (const int slices : {1, 2, 3}) {
-      const MotionCase c{48, 32 + 16 * (slices / 3), slices, preset, slices == 2, false, slices};
+      const MotionCase c{48, 32 + 16 * (slices / 3), slices, preset, slices == 2, false, slices, slices + 1};
       expect_motion_parity(c, chains_of(c, kAllMotions, {51, 40, 20, 0, 30}, 3));
     }
   }

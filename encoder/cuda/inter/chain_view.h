@@ -63,4 +63,9 @@ struct StepView {
   const ChainView* chains = nullptr;  // [picture], in device memory
 };
 
+// Pictures of a step.
+struct PictureRange {
+  int first, count;
+};
+
 }  // namespace cu264::encoder::cuda

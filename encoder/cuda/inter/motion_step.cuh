@@ -14,8 +14,8 @@ namespace cu264::encoder::cuda {
 
 struct MotionStep {
   StepView step;
-  bool counts_cabac;      // whose bits the search counts (encoder/presets.h)
-  int first_picture = 0;  // of the launch
+  bool counts_cabac;  // whose bits the search counts (encoder/presets.h)
+  int first_picture;  // of the launch
 
   __device__ int satd_lambda(int picture) const {
     const int qp = step.batch.params[picture].qp;
