@@ -17,8 +17,11 @@ bool same_analysis(const StreamParams& a, const StreamParams& b) {
 }  // namespace
 
 Pipeline::Pipeline(std::unique_ptr<Backend> backend, MakeAnalyser make_analyser, const StreamParams& params,
-                   std::vector<int> devices, int batch)
-    : make_analyser_(make_analyser), devices_(std::move(devices)), backend_(std::move(backend)) {
+                   std::vector<int> devices, int batch, MakeShrinker make_shrinker)
+    : make_analyser_(make_analyser),
+      make_shrinker_(make_shrinker),
+      devices_(std::move(devices)),
+      backend_(std::move(backend)) {
   adopt(params, batch);
 }
 
@@ -26,6 +29,7 @@ void Pipeline::adopt(const StreamParams& params, int batch) {
   const bool keeps_analyser = analyser_ && same_analysis(params, params_);
   if (params.pacing.controls_rate && !keeps_analyser) analyser_ = make_analyser_(params, devices_);
   params_ = params;
+  shrinker_ = params.decisions.scene_cuts && make_shrinker_ != nullptr ? make_shrinker_(params) : nullptr;
   backend_limit_ = static_cast<std::size_t>(pictures_in_backend(backend_->capacity(), batch, params));
   capacity_ = pictures_in_pipeline(backend_->capacity(), batch, params);
   streams_.clear(), gops_.clear();
@@ -47,7 +51,7 @@ std::exception_ptr Pipeline::submit(Job job) {
     check_picture(picture->job.picture, params_);
     if (params_.format.inter) {
       picture->gop = &gop_of(picture->job.picture);
-      picture->gop->place(picture->job);
+      picture->gop->place(picture->job, shrinker_.get());
     }
     const HeldFrame& held = picture->job.frame;
     if (analyser_) picture->analysed = analyser_->analyse(held.frame, held.written);

@@ -48,6 +48,7 @@ Decisions decisions(const Config& config) {
   Decisions decisions;
   decisions.preset = config.preset;
   decisions.aq = aq_params(config);
+  decisions.scene_cuts = config.scene_cuts && config.gop != 1;
   if (decisions.aq && decisions.aq->mode == AqMode::edges) decisions.edge_detector = config.edge_detector;
   return decisions;
 }

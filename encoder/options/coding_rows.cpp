@@ -222,6 +222,18 @@ constexpr OptionRow kRows[] = {
          "and those that are asked for. The others are P pictures, which take far fewer bits.",
      .in_stream = {165,
                    [](const Config& config) { return config.gop == 1 ? "" : std::to_string(config.gop); }}},
+    {.name = "scenecut",
+     .kind = kSwitch<Field<&Config::scene_cuts>>,
+     .meaning = "with --gop, a scene begins a GOP; on the cpu backend (off)",
+     .field = "scene_cuts",
+     .keyword = "scene_cuts",
+     .about = "Whether the first picture of a scene becomes a key picture, where there are P pictures. The "
+              "cpu backend alone looks for scenes.",
+     .implicit_value = "on",
+     .in_stream = {166,
+                   [](const Config& config) {
+                     return std::string(config.gop != 1 && config.scene_cuts ? "on" : "");
+                   }}},
     {.name = "edge-guided",
      .kind = kWhole<Field<&Config::edge_guided>, 0, kMaxEdgeGuided>,
      .meaning =

@@ -32,6 +32,7 @@ class CodingOptions(TypedDict, total=False):
     cqm: Optional[str]
     slices: Optional[int]
     gop: Optional[int]
+    scene_cuts: Optional[bool]
     edge_guided: Optional[int]
     edge_thresholds: Optional[str]
     aq: Optional[str]

@@ -166,6 +166,43 @@ TEST(PPictureStreams, AFrameBeginsAGopWhereItIsAskedTo) {
   check_decoded(config, stream);
 }
 
+std::vector<std::size_t> keys_of(const Config& config, const std::vector<Picture>& clip) {
+  const EncodedStream stream = encode(config, clip);
+  check_decoded(config, stream);
+  std::vector<std::size_t> keys;
+  for (const Packet& packet : stream.packets) {
+    if (packet.key) keys.push_back(packet.index);
+  }
+  return keys;
+}
+
+TEST(PPictureStreams, ASceneBeginsAGop) {
+  std::vector<Picture> clip;
+  std::uint32_t seed = 1;
+  for (const Motion motion : {Motion::slow, Motion::objects, Motion::still, Motion::noisy}) {
+    for (Picture& picture : make_clip(motion, 176, 144, 7, 10 * seed++)) clip.push_back(std::move(picture));
+  }
+  Config config = gop_config(30, {Preset::fast, 3}, 10);
+  config.scene_cuts = true;
+  EXPECT_EQ(keys_of(config, clip), (std::vector<std::size_t>{0, 7, 14, 21}));
+  config.threads = 1, config.crf = 30;
+  EXPECT_EQ(keys_of(config, clip), (std::vector<std::size_t>{0, 7, 14, 21}));
+  config.scene_cuts = false;
+  EXPECT_EQ(keys_of(config, clip), (std::vector<std::size_t>{0, 10, 20}));
+}
+
+// Fades, fast pans and noise begin no scene, and noise is not a row of scenes.
+TEST(PPictureStreams, OnlyAScenesFirstPictureBeginsAGop) {
+  for (const Motion motion : kMotions) {
+    if (motion == Motion::cut) continue;
+    SCOPED_TRACE(name_of(motion));
+    Config config = gop_config(34, {Preset::fast, 3}, 0);
+    config.scene_cuts = true;
+    EXPECT_EQ(keys_of(config, make_clip(motion, 176, 144, 12)),
+              (std::vector<std::size_t>{0}));
+  }
+}
+
 TEST(PPictureStreams, TakeFarFewerBits) {
   const std::vector<Picture> clip = make_clip(Motion::slow, 176, 144, 8);
   Config config = gop_config(27, {Preset::fast, 3});

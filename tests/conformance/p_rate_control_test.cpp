@@ -28,8 +28,8 @@ const std::vector<Picture>& clip() {
       for (Picture& picture : make_clip(motion, kWidth, kHeight, count, seed))
         all.push_back(std::move(picture));
     };
-    add(Motion::slow, 23, 1), add(Motion::still, 9, 2), add(Motion::noise, 3, 3);
-    add(Motion::objects, 20, 4), add(Motion::noisy, 13, 5), add(Motion::fade, 7, 6);
+    add(Motion::slow, 23, 1), add(Motion::still, 9, 2), add(Motion::noise, 2, 3);
+    add(Motion::objects, 20, 4), add(Motion::noisy, 14, 5), add(Motion::fade, 7, 6);
     return all;
   }();
   return pictures;
