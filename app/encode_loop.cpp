@@ -58,8 +58,8 @@ class ReadingThread {
 
 class Loop {
  public:
-  Loop(Encoder& encoder, EncodeOutputs& outputs, const std::map<std::int64_t, int>& qps, SizePlan* plan)
-      : encoder_(encoder), outputs_(outputs), qps_(qps), plan_(plan) {}
+  Loop(Encoder& encoder, EncodeOutputs& outputs, const PictureRequests& requests, SizePlan* plan)
+      : encoder_(encoder), outputs_(outputs), requests_(requests), plan_(plan) {}
 
   void run(BoundedQueue<Unit>& queue) {
     while (!interrupted() && !queue.finished()) {
@@ -80,7 +80,8 @@ class Loop {
     if (!unit.has_picture) return;
     if (plan_ != nullptr) follow_plan();
     Frame frame = unit.picture.view();
-    if (const auto own = qps_.find(sent_); own != qps_.end()) frame.qp = own->second;
+    if (const auto own = requests_.find(sent_); own != requests_.end())
+      frame.qp = own->second.qp, frame.key = own->second.key;
     frame.added_bytes = outputs_.added_bytes(unit.picture);
     while (!encoder_.send(frame)) {
       if (auto packet = encoder_.receive()) write(std::move(*packet));
@@ -127,7 +128,7 @@ class Loop {
   Encoder& encoder_;
   EncodeOutputs& outputs_;
   std::deque<io::VideoPicture> in_flight_;  // pictures that were sent and not yet received
-  const std::map<std::int64_t, int>& qps_;
+  const PictureRequests& requests_;
   SizePlan* const plan_;  // null if no size was asked for
   double crf_ = -1;       // that the plan had for the previous picture
   std::int64_t sent_ = 0;
@@ -136,10 +137,9 @@ class Loop {
 }  // namespace
 
 std::int64_t encode_all(io::Reader& reader, Encoder& encoder, EncodeOutputs& outputs,
-                        std::atomic<bool>& stop_reading, const std::map<std::int64_t, int>& qps,
-                        SizePlan* plan) {
+                        std::atomic<bool>& stop_reading, const PictureRequests& requests, SizePlan* plan) {
   ReadingThread reading(reader, stop_reading);
-  Loop loop(encoder, outputs, qps, plan);
+  Loop loop(encoder, outputs, requests, plan);
   loop.run(reading.queue());
   return loop.pictures();
 }

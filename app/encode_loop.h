@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 
 #include "app/encode_outputs.h"
+#include "app/option_files.h"
 #include "app/size_plan.h"
 #include "cu264/encoder.h"
 #include "io/reader.h"
@@ -14,11 +14,10 @@
 namespace cu264::app {
 
 // Encodes everything that `reader` gives. If interrupted(), it ends early, after writing every picture that
-// was sent. `stop_reading` is the flag that `reader` was opened with, and `qps` are the QPs of single
-// pictures by their number. `plan` decides the crf if it is not null. Returns the number of pictures that
+// was sent. `stop_reading` is the flag that `reader` was opened with, and `requests` are what single
+// pictures are to be. `plan` decides the crf if it is not null. Returns the number of pictures that
 // were read.
 std::int64_t encode_all(io::Reader& reader, Encoder& encoder, EncodeOutputs& outputs,
-                        std::atomic<bool>& stop_reading, const std::map<std::int64_t, int>& qps,
-                        SizePlan* plan);
+                        std::atomic<bool>& stop_reading, const PictureRequests& requests, SizePlan* plan);
 
 }  // namespace cu264::app

@@ -1,7 +1,6 @@
 // cu264 encode: opens what the options ask for, runs the loop and reports the result.
 #include <atomic>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -124,7 +123,7 @@ EncodeOptions measuring_options(EncodeOptions options) {
 // One pass over the input. Returns nothing if the file does not have the size that --target-size asks for;
 // the file is then removed, and `plan` has learnt from it.
 std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& reader,
-                                    const std::map<std::int64_t, int>& qps, std::atomic<bool>& stop_reading,
+                                    const PictureRequests& requests, std::atomic<bool>& stop_reading,
                                     std::optional<SizePlan>& plan) {
   const io::VideoInfo& video = reader.info();
   if (wanted.target_size > 0 && !plan) {
@@ -146,7 +145,7 @@ std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& rea
 
   EncodeOutputs outputs(options, config, info, encoder.headers(), video, carried);
   try {
-    if (encode_all(reader, encoder, outputs, stop_reading, qps, plan ? &*plan : nullptr) == 0)
+    if (encode_all(reader, encoder, outputs, stop_reading, requests, plan ? &*plan : nullptr) == 0)
       return interrupted_exit();
   } catch (const Error& error) {
     const bool limit = info.limits_pictures && error.code() == ErrorCode::encode_failure;
@@ -183,9 +182,9 @@ std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& rea
 
 ExitCode encode(EncodeOptions options) {
   if (options.config.watermark) options.config.watermark->payload = read_payload(options.payload);
-  std::map<std::int64_t, int> qps;
+  PictureRequests requests;
   if (!options.list_file.empty()) options.config.scaling_lists = read_scaling_list_file(options.list_file);
-  if (!options.qp_file.empty()) qps = read_qp_file(options.qp_file);
+  if (!options.qp_file.empty()) requests = read_qp_file(options.qp_file, options.config.gop != 1);
   std::atomic<bool> stop_reading{false};
   options.reader.whole_rate = options.config.bitrate > 0;
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
@@ -200,7 +199,7 @@ ExitCode encode(EncodeOptions options) {
       if (options.edges && options.edges->format == EdgeFormat::video)
         check_overwrite(options.edges->path, options.overwrite);
     }
-    if (const auto exit = encode_once(options, *reader, qps, stop_reading, plan)) return *exit;
+    if (const auto exit = encode_once(options, *reader, requests, stop_reading, plan)) return *exit;
     stop_reading = false;  // the previous pass has ended
     // It may have left maps, which are the same in every pass.
     if (options.edges && plan && plan->passes() > 1) options.edges->overwrite = Overwrite::yes;

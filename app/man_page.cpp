@@ -95,11 +95,12 @@ std::string man_page() {
     }
   }
   page += ".SH DESCRIPTION\n";
-  append_text(
-      page,
-      "cu264 encodes video as H.264 in which every picture is an IDR picture, on GPUs with CUDA or on "
-      "processors, with the same bytes from both. Its other verbs find edges, compress files, and encrypt or "
-      "mark finished streams. Each verb has its own options; cu264 help VERB lists them.");
+  append_text(page,
+              "cu264 encodes video as H.264 in which every picture is an IDR picture, unless --gop asks for "
+              "others, on "
+              "GPUs with CUDA or on processors, with the same bytes from both. Its other verbs find edges, "
+              "compress files, and encrypt or "
+              "mark finished streams. Each verb has its own options; cu264 help VERB lists them.");
   for (const Verb& verb : all_verbs()) append_verb(page, verb.help());
   page += ".SH ENVIRONMENT\n.TP\n" + bold("CU264_KEY") + "\n";
   append_text(page,

@@ -9,13 +9,13 @@
 
 namespace cu264::app {
 
-std::map<std::int64_t, int> read_qp_file(const std::string& path) {
+PictureRequests read_qp_file(const std::string& path, bool p_pictures) {
   std::error_code unknown;
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path, unknown))
     throw Error(ErrorCode::bad_input, path + ": the QPs cannot be read",
                 "name a file of lines FRAME TYPE QP");
-  std::map<std::int64_t, int> qps;
+  PictureRequests requests;
   std::set<std::int64_t> seen;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -31,15 +31,19 @@ std::map<std::int64_t, int> read_qp_file(const std::string& path) {
       refuse("not a picture's QP", "write FRAME TYPE QP, as 12 I 24");
     if (!(words >> std::ws).eof() && !(words >> qp)) refuse("the QP is no number", "write 0 to 51, or -1");
     if (words >> rest) refuse("more than FRAME TYPE QP", "write one picture a line");
-    if (type == "P" || type == "B" || type == "b")
-      refuse("a picture of type " + type, "every picture is an IDR picture: write I");
-    if (type != "I" && type != "i" && type != "K") refuse("an unknown type " + type, "write I, i or K");
+    if (type == "B" || type == "b") refuse("a picture of type " + type, "there are no B pictures");
+    if (type == "P" && !p_pictures)
+      refuse("a picture of type P", "every picture is an IDR picture: write I, or add --gop");
+    if (type != "I" && type != "i" && type != "K" && type != "P")
+      refuse("an unknown type " + type, "write I, i or K, or P with --gop");
     if (qp < -1 || qp > 51) refuse("QP " + std::to_string(qp), "write 0 to 51, or -1 for no change");
     if (!seen.insert(frame).second) refuse("picture " + std::to_string(frame) + " again", "name it once");
-    if (qp >= 0) qps[frame] = qp;
+    PictureRequest& request = requests[frame];
+    if (qp >= 0) request.qp = qp;
+    request.key = type != "P";
   }
   if (file.bad()) throw Error(ErrorCode::bad_input, path + ": the QPs cannot be read");
-  return qps;
+  return requests;
 }
 
 ScalingLists read_scaling_list_file(const std::string& path) {

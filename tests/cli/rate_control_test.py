@@ -82,6 +82,12 @@ class RateControl(CommandTest):
                          [40, 30, 30, 12, 30, 30, 30, 30, 30, 30, 30, 51])
         self.assertEqual([picture["mean_qp"] for picture in figures["pictures"]],
                          [picture["qp"] for picture in figures["pictures"]])
+        gops = self.write("gops.txt", "3 K\n5 P 12\n7 I 40\n8 i -1\n")
+        figures, _ = self.figures(self.input, "gops.264", "--qp", "30", "--gop", "0", "--backend", "cpu", "--qpfile", gops)
+        self.assertEqual([picture["qp"] for picture in figures["pictures"]], [27, 30, 30, 27, 30, 12, 30, 40, 27, 30, 30, 30])
+        packets = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "packet=flags", "-of", "csv=p=0", self.path("gops.264")],
+                                 stdout=subprocess.PIPE, check=True).stdout.decode().split()
+        self.assertEqual([number for number, flags in enumerate(packets) if "K" in flags], [0, 3, 7, 8])
         for text, said in {"0 P 30": "line 1: a picture of type P", "0 I 30\n1 B 3": "line 2: a picture of type B",
                            "0 I 52": "QP 52", "0 I -2": "QP -2", "0 X 3": "unknown type X", "I 3": "not a picture's QP",
                            "0 I x": "QP is no number", "0 I 3 4": "more than FRAME TYPE QP", "-1 I 3": "not a picture's QP",
@@ -144,6 +150,21 @@ class RateControl(CommandTest):
                                      stderr=subprocess.PIPE, check=True)
             self.assertEqual(decoded.stderr, b"")
 
+    def test_buffers_hold_with_p_pictures(self):
+        """Never an underflow, and with a constant rate no overflow, whatever the GOP, also where scenes are not looked for."""
+        for gop in (8, 30, 0):
+            for options in (["--bitrate", 800], ["--bitrate", 800, "--lookahead", 0, "--no-scenecut"], ["--bitrate", 1000, "--cbr"],
+                            ["--bitrate", 600, "--maxrate", 1200, "--bufsize", 800], ["--crf", 20, "--maxrate", 1500]):
+                with self.subTest(gop=gop, options=options):
+                    figures, _ = self.figures(self.cuts, "gop.264", "--gop", gop, "--backend", "cpu", "--verify", *options)
+                    self.check_buffer("gop.264", figures, runs_full=True)
+
+    def test_bitrates_are_met_with_p_pictures(self):
+        source = self.clip("plane.y4m", "mandelbrot=size=192x160:rate=25:end_scale=0.05", 200)
+        for gop in (8, 0):
+            figures, _ = self.figures(source, "rate.264", "--gop", gop, "--backend", "cpu", "--bitrate", 500)
+            self.assertLess(abs(8 * self.size("rate.264") / 8 / 500000 - 1), 0.02)
+
     def test_no_picture_exceeds_its_bytes(self):
         for limit in (4000, 9000):
             for options in (["--qp", "10"], ["--crf", "5"], ["--bitrate", "6000"]):
@@ -200,6 +221,10 @@ class RateControl(CommandTest):
                 self.assertLessEqual(self.size(name), target)
                 self.assertGreaterEqual(self.size(name), 0.995 * target, done.stderr)
                 self.assertRegex(done.stderr, r"crf [\d.]+ found in 2 passes, 0\.\d\d % below \d+ bytes")
+        done = self.encode(self.long, "-o", self.path("gop.264"), "--preset", "fast", "--target-size", 150000, "--gop", 25, "--backend",
+                           "cpu")
+        self.assertLessEqual(self.size("gop.264"), 150000)
+        self.assertGreaterEqual(self.size("gop.264"), 0.995 * 150000, done.stderr)
         self.refuse(4, "more than --target-size", self.long, "--target-size", "1000", output="refused.264")
 
     def test_target_size_measures_first(self):
