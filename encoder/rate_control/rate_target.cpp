@@ -31,6 +31,7 @@ int qp_of(BitsCurve& mean, std::int64_t bits) {
 constexpr std::int64_t kAssumedPictures = 200, kAssumedOfGops = 50;
 constexpr int kMaxEndStep = 3 * kQpOne;
 constexpr std::int64_t kMaxTypicalWeight = 1000, kMaxLateWeight = 10, kMaxLateOfGops = 4;
+constexpr int kMaxStepForBits = 10 * kQpOne;
 // How far a still scene lowers the QP of P pictures, so that a second has its bits.
 constexpr int kMaxStepOfGops = 4 * kQpOne;
 
@@ -65,8 +66,8 @@ void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& c
 int RateController::target_qp(ControlledPicture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
   const Correction& correction = corrections_[0];
-  const int most_pull =
-      own.control.settings.lookahead > 0 ? 300 : 600;  // 1.2 or 2.3 QP at the end of the band
+  // 1.2 or 2.3 QP at the end of the band, and 4.7 where the sizes change with motion.
+  const int most_pull = shares.has_p_pictures ? 1200 : own.control.settings.lookahead > 0 ? 300 : 600;
   const auto pull = static_cast<int>(scaled(account.drift, most_pull, shares.planned_drift));
   if (own.control.settings.gop != 1) return within_bounds(own, account, gop_qp(own, account, pull));
   const auto count = [&](BitsCurve& curve, const PictureControl& control) {
@@ -175,7 +176,13 @@ int RateController::within_bounds(ControlledPicture& own, const RateAccount& acc
   const std::int64_t drift = account.drift + target, window = account.window + target;
   std::int64_t most = std::min(drift + shares.planned_drift, window + shares.planned_window);
   std::int64_t least = std::max(drift - shares.planned_drift, window - shares.planned_window);
-  if (shares.has_p_pictures) least = 0;  // no bits for their own sake
+  // A still scene gets bits for their own sake only where the clip would miss its bitrate, and not without
+  // end.
+  if (shares.has_p_pictures) {
+    const std::int64_t enough =
+        correction.corrected(own.curve.at(std::clamp(qp - kMaxStepForBits, 0, kMaxQpQ8)));
+    least = std::min(drift - shares.planned_drift, enough + overhead_bits(own.control));
+  }
   most = target + (most - target) * shares.spread;
   if (const std::int64_t own_least = least_of(shares, target); own_least > 0)
     most = std::max(most, own_least);

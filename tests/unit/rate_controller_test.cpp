@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "encoder/rate_control/gop_model.h"
 #include "encoder/rate_control/rate_controller.h"
 
 namespace {
@@ -38,10 +39,14 @@ double bits_at(const Source& source, double qp) {
   return 600 + source.bits * std::pow(source.halving, (26 - qp) / 6);
 }
 
-BitsCurve curve_of(const Source& source) {
+BitsCurve curve_of(const Source& source, const PictureControl& control) {
   Source seen = source;
   seen.halving *= source.slope;
-  return BitsCurve([=](int qp) { return static_cast<std::int64_t>(bits_at(seen, qp) / source.bias); });
+  const cu264::encoder::PictureKind kind = cu264::encoder::kind_of(control);
+  return BitsCurve([=](int qp) {
+    const double own_qp = cu264::encoder::own_qp_q8(kind, qp * 256) / 256.0;
+    return static_cast<std::int64_t>(bits_at(seen, own_qp) / source.bias);
+  });
 }
 
 double value(PictureQp qp) {
@@ -91,13 +96,16 @@ std::vector<Coded> simulate(const Clip& clip, int reach, bool announces_end = tr
         control.settings = clip.settings(n);
         control.overhead = {kOverhead, 0};
         if (!clip.durations.empty()) control.duration = clip.durations[n];
+        const auto gop = static_cast<std::size_t>(control.settings.gop);
+        control.key = gop == 0 ? n == 0 : n % gop == 0;
         return control;
       };
       if (!controller.can_plan(control_of(planned))) break;
       const std::size_t lookahead = static_cast<std::size_t>(clip.settings(planned).lookahead);
       for (; expected < std::min(planned + lookahead + 1, count); ++expected) {
         const PictureControl control = control_of(expected);
-        controller.announce(curve_of(clip.pictures[expected]), control, control.settings.crf_q8.value_or(0));
+        controller.announce(curve_of(clip.pictures[expected], control), control,
+                            control.settings.crf_q8.value_or(0));
       }
       if (announces_end && expected == count) controller.end();
       code(planned, controller.plan());
@@ -242,6 +250,85 @@ TEST(RateController, DecisionsDoNotDependOnPicturesInFlight) {
     const auto expected = simulate(clip, 1);
     for (const int reach : {2, 7, 64, 320}) EXPECT_TRUE(same(simulate(clip, reach), expected)) << reach;
   }
+}
+
+// Scenes of which P pictures take a part that depends on their motion. What is announced knows nothing of it.
+std::vector<Source> moving_scenes(int pictures, int gop, unsigned seed) {
+  std::vector<Source> clip = scenes(pictures, 0.05, 0.02, seed);
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  double part = 0.2;
+  for (int n = 0; n < pictures; ++n) {
+    if (n % 50 == 0) part = 0.2 * std::exp(0.7 * normal(random));
+    if (gop == 0 ? n == 0 : n % gop == 0) continue;
+    Source& picture = clip[static_cast<std::size_t>(n)];
+    const double factor = std::min(part * std::exp(0.15 * normal(random)), 1.0);
+    picture.bits *= factor, picture.bias *= factor * 3;
+  }
+  return clip;
+}
+
+TEST(RateController, ABitrateIsMetWithPPictures) {
+  for (const int gop : {2, 8, 30, 250, 0}) {
+    for (const bool cbr : {false, true}) {
+      for (const int lookahead : {0, 40}) {
+        RateSettings settings = target_of(2000000, 2000000, 1, cbr);
+        settings.gop = gop, settings.lookahead = lookahead;
+        const auto coded = simulate(clip_of(moving_scenes(3000, gop, 3), settings), 64);
+        const std::string what =
+            "gop " + std::to_string(gop) + (cbr ? ", cbr, " : ", ") + std::to_string(lookahead);
+        EXPECT_LT(std::abs(summary_of(coded, 2000000, 25).error), 0.02) << what;
+        EXPECT_LT(summary_of(coded, 2000000, 25).again, 0.15) << what;
+        expect_buffer_holds(coded, *settings.hrd, 25);
+      }
+    }
+  }
+}
+
+TEST(RateController, PPicturesWaitForTheOneBefore) {
+  RateSettings limited = target_of(2000000, 3000000, 0.5);
+  limited.limit_bytes = 40000;
+  RateSettings crf;
+  crf.crf_q8 = 23 * 256;
+  RateSettings ahead = target_of(2000000, 2000000, 1);
+  ahead.lookahead = 40;
+  for (RateSettings settings : {limited, crf, ahead}) {
+    settings.gop = 12;
+    const Clip clip = clip_of(moving_scenes(500, 12, 5), settings);
+    EXPECT_TRUE(same(simulate(clip, 64), simulate(clip, 1)));
+  }
+}
+
+TEST(RateController, KeyPicturesHaveALowerQp) {
+  RateSettings settings;
+  settings.crf_q8 = 30 * 256, settings.gop = 10;
+  const auto coded = simulate(clip_of(moving_scenes(30, 10, 1), settings), 1);
+  for (std::size_t n = 0; n < coded.size(); ++n) EXPECT_EQ(coded[n].qp, n % 10 == 0 ? 27 : 30) << n;
+  using namespace cu264::encoder;
+  for (int qp = 0; qp <= kMaxQpQ8; ++qp) {
+    ASSERT_LE(own_qp_q8(PictureKind::key, qp), qp);
+    if (qp >= 3 * kQpOne) {
+      ASSERT_NEAR(stream_qp_q8(PictureKind::key, own_qp_q8(PictureKind::key, qp)), qp, 1);
+    }
+  }
+  EXPECT_EQ(own_qp_q8(PictureKind::key, kMaxQpQ8), kMaxQpQ8);
+}
+
+// What a key picture was lent is paid back to the last bit, before the next one if that comes as expected.
+TEST(RateController, KeyPicturesPayBackTheirLoan) {
+  cu264::encoder::KeyLoan loan;
+  EXPECT_EQ(loan.payment(1000), 0);
+  loan.lend(10000, 29);
+  std::int64_t paid = 0;
+  for (int picture = 0; picture < 29; ++picture) {
+    const std::int64_t part = loan.payment(1000);
+    EXPECT_NEAR(static_cast<double>(part), 10000 / 29.0, 1.0 + 10000 / 29.0 / 20);
+    loan.pay(part), paid += part;
+  }
+  EXPECT_EQ(paid, 10000);
+  EXPECT_EQ(loan.payment(1000), 0);
+  loan.lend(10000, 4);  // no picture pays more than three quarters of its share
+  for (paid = 0; loan.bits() > 0; loan.pay(loan.payment(1000))) ASSERT_LE(loan.payment(1000), 750);
 }
 
 double deviation(const std::vector<Coded>& coded) {
@@ -586,7 +673,7 @@ TEST(RateController, QpOfOneFrameIsKept) {
   PictureControl control;
   control.settings = target_of(8000000, 8000000, 1);
   control.qp = 12;
-  controller.announce(curve_of({}), control);
+  controller.announce(curve_of({}, control), control);
   EXPECT_EQ(controller.plan().qp, 12);
   EXPECT_FALSE(controller.can_plan(control)) << "the first picture is not settled";
   EXPECT_FALSE(controller.review(0, 40000));
