@@ -56,9 +56,9 @@ int activity(const SmallPicture& picture, const SmallBlock& block) {
 
 }  // namespace
 
-// At a cut, blocks of the picture before predict worse than the mean of each block does. Where that was nearly
-// so for the picture before too, as in noise, fades, a flash's second picture, or motion that is too fast, no
-// scene begins.
+// At a cut, blocks of the picture before predict worse than the mean of each block does. Where that was
+// nearly so for the picture before too, as in noise, fades, a flash's second picture, or motion that is too
+// fast, no scene begins.
 bool SceneCuts::is_cut(SmallPicture& picture) {
   const bool same_size = picture.width == before_.width && picture.height == before_.height;
   std::int64_t inter = 0, intra = 0;

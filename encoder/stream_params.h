@@ -40,7 +40,7 @@ struct Decisions {
   Preset preset = Preset::balanced;
   std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
   std::optional<canny::Params> edge_detector;  // of AqMode::edges
-  bool scene_cuts = false;                     // are looked for: Config::scene_cuts, where there are P pictures
+  bool scene_cuts = false;  // are looked for: Config::scene_cuts, where there are P pictures
 
   bool operator==(const Decisions&) const = default;
 };

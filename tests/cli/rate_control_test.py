@@ -151,9 +151,9 @@ class RateControl(CommandTest):
             self.assertEqual(decoded.stderr, b"")
 
     def test_buffers_hold_with_p_pictures(self):
-        """Never an underflow, and with a constant rate no overflow, whatever the GOP, also where scenes are not looked for."""
+        """Never an underflow, and with a constant rate no overflow, whatever the GOP, also where scenes begin GOPs."""
         for gop in (8, 30, 0):
-            for options in (["--bitrate", 800], ["--bitrate", 800, "--lookahead", 0, "--no-scenecut"], ["--bitrate", 1000, "--cbr"],
+            for options in (["--bitrate", 800], ["--bitrate", 800, "--lookahead", 0, "--scenecut"], ["--bitrate", 1000, "--cbr", "--scenecut"],
                             ["--bitrate", 600, "--maxrate", 1200, "--bufsize", 800], ["--crf", 20, "--maxrate", 1500]):
                 with self.subTest(gop=gop, options=options):
                     figures, _ = self.figures(self.cuts, "gop.264", "--gop", gop, "--backend", "cpu", "--verify", *options)
