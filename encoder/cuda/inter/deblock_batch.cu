@@ -9,6 +9,7 @@
 // In a warp half of the lanes have a line of luma each, the others one of Cb or Cr. Lines are rows of the
 // macroblock for vertical edges, and columns for horizontal ones; in between they are exchanged through
 // shared memory. Luma's four edges and chroma's two are filtered by the same instructions.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -246,7 +247,7 @@ __global__ void __launch_bounds__(32 * kFilterWarps)
   const std::uint32_t* const words =
       reinterpret_cast<const std::uint32_t*>(records + row_index * batch.mb_width);
   constexpr int kWords = sizeof(EdgeRecord) / 4;
-  const int word_index = min(lane.lane, kWords - 1);
+  const int word_index = min(lane.lane, static_cast<int>(offsetof(EdgeRecord, unused) / 4) - 1);
   unsigned* const own_progress = progress + row_index;
   unsigned finished_above = 0;
   bool changed = false;  // the macroblock before

@@ -224,6 +224,7 @@ struct InterCoder {
   // Copies the prediction of an 8x8 block, and drops its levels.
   __device__ void drop_block(int block) {
     const int x = block_x(block), y = block_y(block);
+    __syncwarp();  // all lanes have read their contexts
     for (int i = 0; i < 2; ++i) *s.canvas.at(x + i, y) = space.luma[y][x + i];
     if (lane.lane < 4) {
       const int sub = 4 * block + lane.lane;
