@@ -12,8 +12,11 @@
 namespace cu264::encoder::cuda {
 
 inline DevicePlane take_plane(Arena& arena, int width, int height, int pad) {
-  const std::size_t pitch = aligned(static_cast<std::size_t>(width + 2 * pad), kPlaneAlignment);
-  std::uint8_t* const all = arena.take(pitch * static_cast<std::size_t>(height + 2 * pad) + kPlaneAlignment);
+  const auto padded = [pad](int side) {
+    return static_cast<std::size_t>(side) + 2 * static_cast<std::size_t>(pad);
+  };
+  const std::size_t pitch = aligned(padded(width), kPlaneAlignment);
+  std::uint8_t* const all = arena.take(pitch * padded(height) + kPlaneAlignment);
   DevicePlane plane;
   plane.pitch = static_cast<int>(pitch);
   plane.samples = all + static_cast<std::ptrdiff_t>(pad) * plane.pitch + pad;
