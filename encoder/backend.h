@@ -64,7 +64,7 @@ struct CodedAccessUnit {
   PictureLabel label;           // the job's; the pipeline adds it
   std::exception_ptr error;     // set if the picture could not be coded; what follows is empty then
 
-  PacketBytes slices;         // NAL units of type 5 in Annex B form
+  PacketBytes slices;         // NAL units of type 5 or 1 in Annex B form
   std::size_t front = 0;      // bytes at their beginning that are free for what precedes them
   DeviceBytes device_slices;  // instead of `slices`, with Outputs::device_output
   std::vector<std::uint8_t> reconstruction;

@@ -69,6 +69,8 @@ TEST(OptionTable, WhatHasNoNameHasNoText) {
   Config config;
   config.scaling_lists.luma4x4[3] = 99, config.edge_detector.sigma_tenths = 3;
   for (const char* const name : {"cqm", "edge-thresholds"}) EXPECT_EQ(config.text(name), "") << name;
+  config.colour.primaries = 200;  // a code point without a name has its number
+  EXPECT_EQ(config.text("colorprim"), "200");
   config.entropy = cu264::EntropyCoder::cavlcu;
   EXPECT_EQ(config.text("pipeline"), "");
 }

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(32 * kWholeWarps)
     return (sad + core::vector_cost(v, predicted, 4, lambda)) << 4 | static_cast<std::uint32_t>(lane);
   };
 
-  // Of equal vectors only the first is measured.
+  // Only the first of equal vectors is measured.
   const std::uint32_t equal = __match_any_sync(kAllLanes, word_of(v));
   const bool measured = lane < core::kWholeCandidates && __ffs(static_cast<int>(equal)) - 1 == lane;
   std::uint32_t todo = __ballot_sync(kAllLanes, measured);
