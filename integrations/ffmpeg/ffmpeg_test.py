@@ -89,6 +89,7 @@ class Bytes(Case):
             (["-cu264-params", "qp=33:deblock=off:cqm=jvt"], ["--qp", 33, "--no-deblock", "--cqm", "jvt"]),
             (["-qp", 27, "-g", 0, "-bf", 3, "-forced-idr", 1, "-threads", 3], ["--qp", 27]),
             (["-qp", 27, "-g", 9, "-bf", 3], ["--qp", 27, "--gop", 9]),
+            (["-crf", 20, "-g", 9], ["--crf", 20, "--gop", 9]),
             (["-cu264-params", "gop=0"], ["--gop", 0]),
             (["-b:v", "700k", "-flags", "+low_delay"], ["--bitrate", 700, "--lookahead", 0]),
         ):
@@ -235,7 +236,7 @@ class Errors(Case):
             (["-device", "x"], "devices"),
             (["-cu264-params", "bogus=1"], 'unknown option "bogus" (use one of '),
             (["-backend", "cuda", "-device", 31], ""),
-            (["-g", 12, "-crf", 20], "use qp, or gop 1"),
+            (["-g", 12, "-cu264-params", "cqm=jvt"], "use cqm flat, or gop 1"),
         ):
             with self.subTest(options=options):
                 result = run(FFMPEG, "-v", "error", "-y", *source, "-c:v", "libcu264", *options, self.path("out.264"))

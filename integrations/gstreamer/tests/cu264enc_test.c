@@ -603,7 +603,7 @@ static void test_errors(void) {
       {"zerolatency=true batch=4", "contradict"},
       {"option-string=qp=20", "set qp-const"},
       {"option-string=gop=5", "set gop-size"},
-      {"gop-size=5 rc-mode=const-quality const-quality=20", "use qp, or gop 1"},
+      {"gop-size=5 option-string=cqm=jvt", "use cqm flat, or gop 1"},
       {"option-string=aq=yes", "use auto, variance, steps, edges or off"},
       {"option-string=nonsense", "unknown option \"nonsense\""},
       {"num-slices=9", "9 slices do not fit"},

@@ -83,6 +83,7 @@ class Pipelines(unittest.TestCase):
                 ("", ""),
                 ("qp-const=20 preset=fast num-slices=2", "--qp 20 --preset fast --slices 2"),
                 ("qp-const=24 gop-size=8", "--qp 24 --gop 8"),
+                ("rc-mode=const-quality const-quality=20 gop-size=8", "--crf 20 --gop 8"),
                 ("gop-size=-1", "--gop 0"),
                 ("preset=best const-quality=23.5", "--preset best --crf 23.5"),
                 ("bitrate=300", "--bitrate 300"),
