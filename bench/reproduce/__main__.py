@@ -6,7 +6,8 @@
 
 PAPER: pavle, cuvle, parle, gvle, gud_canny, cavlcu; without any, all. --data holds clips, pictures and corpora as
 inputs.py says (default: $CU264_TEST_DATA); what is missing is made by code. Without a GPU the parts that run on
-processors are left. What the programs printed is kept in record.json, from which --replay makes the pages again.
+processors are left. What the programs printed is kept in record.json, paper by paper, from which --replay makes the
+pages again; a paper that is run again replaces its own part.
 --quick takes seconds and small inputs, for tests.
 """
 import argparse
@@ -60,14 +61,27 @@ def shown_command(words, data):
     return line if by_option or not data else "CU264_TEST_DATA=%s %s" % (shlex.quote(shown(data)), line)
 
 
-def write_index(folder):
+def read_record(path):
+    """What programs printed in earlier runs, by paper, as Machine has it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+    except (OSError, ValueError) as error:
+        raise Failure("cannot read %s: %s" % (path, error)) from error
+    return {name: record[name] for name in PAPERS if name in record}
+
+
+def write_index(folder, record):
     """The list of all pages that the folder holds, from this run or another."""
+    pages = [name for name in PAPERS if os.path.exists(os.path.join(folder, name + ".md"))]
     lines = ["# The papers' experiments, rerun", "", "`scripts/reproduce` wrote these pages; the same figures are in the JSON "
              "files. Each page names its machine, command, commit and inputs. [docs/papers.md](../../../docs/papers.md) says "
              "what differs from each paper.", ""]
-    for name in PAPERS:
-        if os.path.exists(os.path.join(folder, name + ".md")):
-            lines.append("- [%s](%s.md)" % (importlib.import_module(name).TITLE, name))
+    if os.path.exists(os.path.join(folder, "record.json")):
+        missing = ["`%s`" % name for name in pages if name not in record]
+        lines += ["[record.json](record.json) has what the programs printed, and `bench/reproduce PAPER --replay record.json` makes "
+                  "a page from it again%s." % (" (not %s, of which there is no record)" % ", ".join(missing) if missing else ""), ""]
+    lines += ["- [%s](%s.md)" % (importlib.import_module(name).TITLE, name) for name in pages]
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as out:
         out.write("\n".join(lines) + "\n")
 
@@ -78,16 +92,15 @@ def main():
     work = args.inputs or tempfile.mkdtemp(prefix="reproduce-")
     failed = []
     try:
-        record = None
-        if args.replay:
-            with open(args.replay, encoding="utf-8") as file:
-                record = json.load(file)
-        machine = Machine(args.binaries, record, args.command)
+        kept = os.path.join(args.output, "record.json")
+        record, answers = read_record(args.replay or kept) if args.replay or os.path.exists(kept) else {}, {}
         inputs = Inputs(args.data, work, 2 if args.quick else args.frames)
-        print(machine.description())
         for name in args.papers or PAPERS:
             paper, start = importlib.import_module(name), time.monotonic()
-            print("%s:" % name, flush=True)
+            if args.replay and name not in record:
+                raise Failure("%s has nothing of %s" % (args.replay, name))
+            machine = Machine(args.binaries, record[name] if args.replay else None, args.command, answers)
+            print("%s: %s" % (name, machine.description()), flush=True)
             page = Page(name, paper.TITLE, paper.REFERENCE)
             page.made(machine)
             page.say("\"here / paper\" compares other hardware of another decade: only factors between methods can be expected "
@@ -105,9 +118,10 @@ def main():
             page.save(args.output)
             print("%s: %.0f s -> %s" % (name, time.monotonic() - start, os.path.join(args.output, name + ".md")), flush=True)
             if not args.replay:
-                with open(os.path.join(args.output, "record.json"), "w", encoding="utf-8") as file:
-                    json.dump(machine.record, file, indent=0)
-        write_index(args.output)
+                record[name] = machine.record
+                with open(kept, "w", encoding="utf-8") as file:
+                    json.dump(record, file, indent=0)
+        write_index(args.output, record)
     except Failure as failure:
         print("reproduce: %s" % failure, file=sys.stderr)
         return 1

@@ -93,9 +93,10 @@ def run(machine, inputs, page, quick):
         return
     qps = [0, 25, 50] if quick else list(range(0, 51, 5))
     page.say("Pictures one by one, as the paper times them; all are intra pictures, coded by this project's `fast` preset (the "
-             "paper: groups of ten, made by another encoder; this one has no inter pictures). CAVLC_SU's time includes its lag packing, as its authors have "
-             "it; CAVLCU's output is not packed. All coders code the 27 blocks of a macroblock, but for the row \"luma "
-             "alone\": there CAVLC_SU's time of 27 blocks is divided by CAVLCU's of 16, so that it flatters CAVLCU.")
+             "paper: groups of ten, made by another encoder; the published coders here take no P pictures). CAVLC_SU's time "
+             "includes its lag packing, as its authors have it; CAVLCU's output is not packed. All coders code the 27 blocks of a "
+             "macroblock, but for the row \"luma alone\": there CAVLC_SU's time of 27 blocks is divided by CAVLCU's of 16, so that "
+             "it flatters CAVLCU.")
     page.say("CAVLC_SU's scans go by component and through shared memory, as its authors have them ([what "
              "differs](../../../docs/papers.md#cavlc_su)); below, its load transactions stand beside the paper's.")
     for size, (paper_clip, name, figure, maxwell, turing, counts) in CLIPS.items():

@@ -16,11 +16,12 @@ class Failure(Exception):
 
 
 class Machine:
-    """Runs the programs, and keeps what they said: `record` holds it by call, without the folders of its arguments. A
-    machine with a record of an earlier run gives its answers instead, so that pages can be made again."""
+    """Runs the programs for one paper, and keeps what they said: `record` holds it by call, without the folders of its
+    arguments. A machine with a record of an earlier run gives its answers instead, so that pages can be made again.
+    `answers` are those that machines of the same run share, so that no program runs twice."""
 
-    def __init__(self, binaries, record=None, command=""):
-        self.folder, self.kept = binaries, {}
+    def __init__(self, binaries, record=None, command="", answers=None):
+        self.folder, self.kept, self.answers = binaries, {}, {} if answers is None else answers
         self.replays, self.record = record is not None, record or {}
         self.cpu = self.recorded("cpu", self.processor)
         self.commit = self.recorded("commit", self.sources, "not recorded")
@@ -73,7 +74,9 @@ class Machine:
             if call not in self.record and missing is None:
                 raise Failure("the record has no answer to: " + call)
             return self.record.get(call, missing)
-        self.record[call] = answer()
+        if call not in self.answers:
+            self.answers[call] = answer()
+        self.record[call] = self.answers[call]
         return self.record[call]
 
     def output(self, program, *arguments):
@@ -91,7 +94,7 @@ class Machine:
         return done.stdout
 
     def rows(self, experiment, *arguments):
-        """The rows of an experiment of bench_papers, which is run once for all papers."""
+        """The rows of an experiment of bench_papers."""
         key = (experiment, *arguments)
         if key not in self.kept:
             start = time.monotonic()

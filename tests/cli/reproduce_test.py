@@ -169,6 +169,36 @@ class Reproduce(unittest.TestCase):
         self.assertIn("A pattern made by code stands in".lower(), files["cavlcu.md"].lower())
         self.assertEqual(json.loads(files["cavlcu.json"])["results"]["table 10"]["176x144"]["CAVLCU"]["average"], 5)
 
+    def test_a_record_keeps_other_papers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def run(*arguments, code=0):
+                done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench", "reproduce"), "--data", "", "--quick", *arguments],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                return done.stderr
+
+            def text(*names):
+                with open(os.path.join(folder, *names), encoding="utf-8") as file:
+                    return file.read()
+
+            program, first, again = (os.path.join(folder, name) for name in ("bench_papers", "first", "again"))
+            write_program(program, PROGRAM)
+            run("pavle", "parle", "--binaries", folder, "--output", first)
+            pages = {name: text("first", name) for name in ("pavle.md", "pavle.json")}
+            write_program(program, PROGRAM.replace("Invented GPU", "Another GPU"))
+            run("parle", "--binaries", folder, "--output", first)
+            record = os.path.join(first, "record.json")
+            run("pavle", "parle", "--replay", record, "--output", again)
+            self.assertEqual(pages, {name: text("again", name) for name in pages})
+            self.assertIn("Invented GPU", pages["pavle.md"])
+            self.assertIn("Another GPU", text("again", "parle.md"))
+            self.assertEqual(text("first", "parle.md"), text("again", "parle.md"))
+            self.assertIn("has nothing of gvle", run("gvle", "--replay", record, "--output", again, code=1))
+            with open(record, "w", encoding="utf-8") as file:
+                file.write("{")
+            self.assertIn("cannot read", run("pavle", "--replay", record, "--output", again, code=1))
+            self.assertIn("cannot read", run("pavle", "--binaries", folder, "--output", first, code=1))
+
     def test_a_real_clip_before_one_that_was_scaled(self):
         sys.path.insert(0, os.path.join(ROOT, "bench", "reproduce"))
         from inputs import Inputs  # pylint: disable=import-outside-toplevel
