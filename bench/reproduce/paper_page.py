@@ -45,6 +45,8 @@ class Page:
         self.data["made"]["inputs"] = lines
         self.heading("Inputs")
         self.lines += ["- " + line for line in lines or ["None but those made by code, as said above."]] + [""]
+        if lines:
+            self.say("[Where the sample inputs come from](../README.md#sample-inputs).")
 
     def say(self, text):
         self.lines += [text, ""]
