@@ -1,7 +1,11 @@
-"""The papers' stages: the bytes of --cavlc, in streams that ffmpeg decodes."""
+"""The papers' stages: the bytes of --cavlc, in streams that two decoders decode."""
 import os
+import subprocess
+import unittest
 
-from support import CommandTest, decoded_md5, ffmpeg, main, video_stream
+from support import TIMEOUT, CommandTest, decoded_md5, ffmpeg, main, video_stream
+
+OPENH264 = os.environ.get("OPENH264_PICTURES", "")
 
 STAGES = ("--entropy", "cavlcu"), ("--packing", "gvle"), ("--entropy", "cavlcu", "--packing", "gvle")
 
@@ -44,6 +48,20 @@ class Pipeline(CommandTest):
         self.assertEqual(self.bytes_of("o1.264", "--pipeline", "published", "--edge-guided=1"),
                          self.bytes_of("g1.264", "--cavlc", "--edge-guided=1"))
         self.assertEqual(self.bytes_of("p.264", "--pipeline", "production"), self.bytes_of("d.264"))
+
+    @unittest.skipUnless(OPENH264, "openh264 (libopenh264-dev) was not there when the tests were built")
+    def test_a_second_decoder(self):
+        """openh264 shows the pictures of the reconstruction."""
+        for options in ((), ("--profile", "baseline", "--slices", "3"), ("--qp", "0"), ("--preset", "best")):
+            with self.subTest(options=options):
+                recon = self.path("second.yuv")
+                self.bytes_of("second.264", "--pipeline", "published", "--recon", recon, *options)
+                hashes = ffmpeg("-f", "rawvideo", "-s", "198x102", "-pix_fmt", "yuv420p", "-i", recon, "-f", "framehash", "-hash", "sha256",
+                                "-", stdout=subprocess.PIPE).stdout.decode()
+                expected = ["198x102 " + line.split(",")[-1].strip() for line in hashes.splitlines() if not line.startswith("#")]
+                shown = subprocess.run([OPENH264, self.path("second.264")], check=True, timeout=TIMEOUT, stdout=subprocess.PIPE).stdout
+                self.assertEqual(len(expected), 5)
+                self.assertEqual(shown.decode().splitlines(), expected)
 
     def test_into_containers(self):
         plain = self.path("plain.264")
