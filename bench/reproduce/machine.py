@@ -33,7 +33,7 @@ class Machine:
                 self.gpu = self.rows("device")[0]["name"]
             except Failure as failure:
                 self.why_no_gpu = str(failure).split("device: ")[-1]
-        self.ncu = self.recorded("ncu", lambda: shutil.which("ncu") or "") if self.gpu else ""
+        self.ncu = self.recorded("ncu", lambda: "ncu" if shutil.which("ncu") else "") if self.gpu else ""
         self.why_no_ncu = "there is no ncu" if not self.ncu else ""
 
     @staticmethod
@@ -83,6 +83,13 @@ class Machine:
         call = " ".join([program, *(os.path.basename(str(argument)) for argument in arguments)])
         return self.recorded(call, lambda: self.run(program, *arguments))
 
+    @staticmethod
+    def without_folders(text, arguments):
+        for argument in map(str, arguments):
+            if os.path.isabs(argument):
+                text = text.replace(argument, os.path.basename(argument))
+        return text
+
     def run(self, program, *arguments):
         command = [os.path.join(self.folder, program), *map(str, arguments)]
         try:
@@ -91,7 +98,7 @@ class Machine:
             raise Failure("cannot run %s: %s" % (command[0], error)) from error
         if done.returncode != 0:
             raise Failure("%s failed: %s" % (program, done.stderr.strip() or "exit %d" % done.returncode))
-        return done.stdout
+        return self.without_folders(done.stdout, arguments)
 
     def rows(self, experiment, *arguments):
         """The rows of an experiment of bench_papers."""

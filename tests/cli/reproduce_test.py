@@ -23,7 +23,7 @@ FACTORS.update({name + "_tuned": FACTORS[name] / 2 for name in ("yavle", "exp_vl
 def row(**fields):
     print(json.dumps(fields))
 if name == "bench_cavlc":
-    print("a table for readers")
+    print(sys.argv[1] + ": a table for readers")
     print(json.dumps({"rows": [{"qp": int(qp), "cavlc_su_us": 50.0, "cavlcu_us": 10.0} for qp in sys.argv[5:]]}))
     sys.exit()
 what, rest = sys.argv[1], sys.argv[2:]
@@ -168,6 +168,8 @@ class Reproduce(unittest.TestCase):
         self.assertIn("| CAVLCU, here | 5 | 5 | 5 |", files["cavlcu.md"])
         self.assertIn("A pattern made by code stands in".lower(), files["cavlcu.md"].lower())
         self.assertEqual(json.loads(files["cavlcu.json"])["results"]["table 10"]["176x144"]["CAVLCU"]["average"], 5)
+        self.assertIn("frame0_176x144.yuv: a table for readers", files["record.json"])
+        self.assertFalse(tempfile.gettempdir() + os.sep in files["record.json"], "the record names folders of this machine")
 
     def test_a_record_keeps_other_papers(self):
         with tempfile.TemporaryDirectory() as folder:
