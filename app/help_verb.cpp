@@ -10,7 +10,7 @@ namespace cu264::app {
 namespace {
 
 std::string overview() {
-  std::string text = "cu264: an H.264 encoder whose every picture stands alone\n\n";
+  std::string text = "cu264: an H.264 encoder for GPUs and processors\n\n";
   for (const Verb& verb : all_verbs()) {
     char line[120];
     std::snprintf(line, sizeof line, "  cu264 %-10s %s\n", verb.name, verb.help().brief.c_str());

@@ -86,7 +86,7 @@ void append_verb(std::string& page, const VerbHelp& help) {
 std::string man_page() {
   std::string page =
       std::string(".TH CU264 1 ") + kRevised + " \"cu264 " + version() + "\" \"User Commands\"\n";
-  page += ".SH NAME\ncu264 \\- an H.264 encoder whose every picture stands alone\n.SH SYNOPSIS\n";
+  page += ".SH NAME\ncu264 \\- an H.264 encoder for GPUs and processors\n.SH SYNOPSIS\n";
   bool first = true;
   for (const Verb& verb : all_verbs()) {
     for (const std::string& form : verb.help().forms) {

@@ -44,7 +44,7 @@ po::options_description description_of(const std::vector<Option>& known) {
   names.reserve(known.size());
   for (const Option& option : known) names.emplace_back(option.name);
   const std::string near = suggest(name, names);
-  usage("unknown option --" + name, near.empty() ? help : "did you mean --" + near + "?");
+  usage("unknown option " + typed, near.empty() ? help : "did you mean --" + near + "?");
 }
 
 // A word that was perhaps meant as the value of the switch before it, although a file may have that name.

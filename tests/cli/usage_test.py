@@ -34,6 +34,7 @@ class Usage(CommandTest):
         self.refuse(1, "unknown option --zzzzzzzz", self.input, "--zzzzzzzz")
         self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
         self.refuse(1, "unknown option -x ", self.input, "-x")
+        self.refuse(1, r"unknown option -qp \(did you mean --qp\?\)", self.input, "-qp", "24")
 
     def test_options_without_their_values(self):
         self.refuse(1, "--encrypt has no value", self.input, "--encrypt", "--key-file", "k")
