@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import os
 import re
@@ -191,7 +192,8 @@ def make_settings(
     """Checks the settings of every call: those above, and the options of the library."""
     for name in given:
         if name not in _OPTIONS:
-            raise TypeError(f"unexpected keyword argument {name!r}")
+            near = difflib.get_close_matches(name, _OPTIONS, 1)
+            raise TypeError(f"unexpected keyword argument {name!r}" + (f" (did you mean {near[0]}?)" if near else ""))
     if given.get("cqm") is not None and cqmfile is not None:
         raise TypeError("cqm= and cqmfile= both give the scaling lists: give one of them")
     if sum(given.get(name) is not None for name in ("qp", "crf", "bitrate")) > 1:

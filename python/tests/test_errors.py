@@ -61,6 +61,7 @@ CASES = [
     (TypeError, "whole number", lambda: cu264.encode(FRAMES, 25, transfer=1.5)),
     (TypeError, "whole number", lambda: cu264.encode(FRAMES, 25, max_frame_bytes=1e4)),
     (TypeError, "unexpected keyword argument 'quality'", lambda: cu264.encode(FRAMES, 25, quality=1)),
+    (TypeError, r"'presett' \(did you mean preset\?\)", lambda: cu264.encode(FRAMES, 25, presett="fast")),
     (ValueError, "0 to 51", lambda: cu264.encode(FRAMES, 25, qp=52)),
     (TypeError, "whole number", lambda: cu264.encode(FRAMES, 25, qp=20.5)),
     (ValueError, "fast, balanced or best", lambda: cu264.encode(FRAMES, 25, preset="medium")),
