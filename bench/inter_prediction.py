@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What all-intra costs beside inter prediction: sizes and luma PSNR of one crf, by cu264 and by libx264 through FFmpeg, and the
-size at which libx264 with inter prediction has the PSNR of cu264.
+"""What all-intra costs beside inter prediction: sizes and luma PSNR of one crf, by cu264 without and with P pictures and by libx264
+through FFmpeg, and the sizes at which libx264 with inter prediction has the PSNR of cu264.
 
   bench/inter_prediction.py [--cu264 COMMAND] [--crf N] CLIP...
 """
@@ -19,8 +19,9 @@ def run(*command):
 
 
 def luma_psnr(coded, source):
-    """Of all pictures together, from their mean squared error."""
-    graph = "[0:v]format=yuv420p,setpts=N/25/TB[a];[1:v]format=yuv420p,setpts=N/25/TB[b];[a][b]psnr"
+    """Of all pictures together, from their mean squared error. Pictures are paired by their number: the clock of a file may be too
+    coarse for 25 a second, so they get another one."""
+    graph = "[0:v]format=yuv420p,settb=1/25,setpts=N[a];[1:v]format=yuv420p,settb=1/25,setpts=N[b];[a][b]psnr"
     text = run("ffmpeg", "-v", "info", "-nostats", "-i", coded, "-i", source, "-lavfi", graph, "-f", "null", "-")
     return float(re.search(r"PSNR y:([\d.]+)", text).group(1))
 
@@ -31,16 +32,32 @@ def x264(source, output, crf, gop):
     return os.path.getsize(output), luma_psnr(output, source)
 
 
-def inter_bytes_at(psnr, source, folder):
-    """libx264's bytes at a PSNR, log-linear between the two whole crfs around it."""
-    above = None
-    for crf in range(8, 44, 2):
-        size, quality = x264(source, os.path.join(folder, "inter.264"), crf, 250)
-        if quality <= psnr and above:
-            share = (above[1] - psnr) / (above[1] - quality)
-            return math.exp((1 - share) * math.log(above[0]) + share * math.log(size))
-        above = (size, quality)
-    raise SystemExit("no crf of libx264 has %.2f dB on %s" % (psnr, source))
+def cu264(command, source, output, crf, gop):
+    run(command, "encode", "-q", "-y", source, output, "--crf", crf, "--gop", gop, "--headers", "first")
+    return os.path.getsize(output), luma_psnr(output, source)
+
+
+def inter_sizes(source, folder):
+    """libx264's bytes and PSNR at every second crf, the best picture first."""
+    return [x264(source, os.path.join(folder, "inter.264"), crf, 250) for crf in range(8, 44, 2)]
+
+
+def bytes_at(psnr, sizes):
+    """The bytes at a PSNR, log-linear between the two sizes around it."""
+    for better, worse in zip(sizes, sizes[1:]):
+        if worse[1] <= psnr <= better[1]:
+            share = (better[1] - psnr) / (better[1] - worse[1])
+            return math.exp((1 - share) * math.log(better[0]) + share * math.log(worse[0]))
+    raise SystemExit("no crf of libx264 has %.2f dB" % psnr)
+
+
+def table(columns, rows, factors):
+    print("| " + " | ".join(columns) + " |")
+    print("|---|" + "---:|" * (len(columns) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    mean = math.exp(sum(math.log(factor) for factor in factors) / len(factors))
+    print("| geometric mean |" + " |" * (len(columns) - 2) + " %.2f times |\n" % mean)
 
 
 def main():
@@ -49,23 +66,24 @@ def main():
     parser.add_argument("--crf", type=int, default=23)
     parser.add_argument("clips", nargs="+")
     args = parser.parse_args()
-    print("| clip | cu264, kB | dB | libx264, all-intra, kB | dB | libx264, GOP 250, kB | dB | its bytes at cu264's dB, kB | cu264 is larger by |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    factors = []
+    rows, factors = {1: [], 250: []}, {1: [], 250: []}
     with tempfile.TemporaryDirectory() as folder:
         for clip in args.clips:
-            ours = os.path.join(folder, "ours.264")
-            run(args.cu264, "encode", "-q", "-y", clip, ours, "--crf", args.crf, "--headers", "first")
-            size, psnr = os.path.getsize(ours), luma_psnr(ours, clip)
-            intra = x264(clip, os.path.join(folder, "intra.264"), args.crf, 1)
-            inter = x264(clip, os.path.join(folder, "inter.264"), args.crf, 250)
-            equal = inter_bytes_at(psnr, clip, folder)
-            factors.append(size / equal)
-            print("| %s | %.1f | %.2f | %.1f | %.2f | %.1f | %.2f | %.1f | %.2f times |" % (
-                os.path.splitext(os.path.basename(clip))[0], size / 1000, psnr, intra[0] / 1000, intra[1], inter[0] / 1000, inter[1],
-                equal / 1000, factors[-1]))
-    mean = math.exp(sum(math.log(factor) for factor in factors) / len(factors))
-    print("| geometric mean | | | | | | | | %.2f times |" % mean)
+            output = os.path.join(folder, "coded.264")
+            intra, inter = x264(clip, output, args.crf, 1), x264(clip, output, args.crf, 250)
+            sizes = inter_sizes(clip, folder)
+            for gop, others in ((1, [intra, inter]), (250, [inter])):
+                ours = cu264(args.cu264, clip, output, args.crf, gop)
+                equal = bytes_at(ours[1], sizes)
+                factors[gop].append(ours[0] / equal)
+                cells = ["%.1f | %.2f" % (size / 1000, psnr) for size, psnr in [ours] + others]
+                name = os.path.splitext(os.path.basename(clip))[0]
+                rows[gop].append([name] + cells + ["%.1f" % (equal / 1000), "%.2f times" % factors[gop][-1]])
+    inter = ["libx264, GOP 250, kB", "dB", "its bytes at cu264's dB, kB", "cu264 is larger by"]
+    print("Every picture a key picture:\n")
+    table(["clip", "cu264, kB", "dB", "libx264, all-intra, kB", "dB"] + inter, rows[1], factors[1])
+    print("With `--gop 250`:\n")
+    table(["clip", "cu264, GOP 250, kB", "dB"] + inter, rows[250], factors[250])
 
 
 if __name__ == "__main__":
