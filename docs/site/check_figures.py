@@ -5,16 +5,15 @@ A number is measured if a unit follows it (kB, dB, %, ms, us, pictures a second,
 bench/results. It must be in one of the files of bench/results that its page links, as it is or as a rounding of what stands
 there: 17 700 of 17 656, 2.1 of 2.084. Code, and numbers of standards and settings, have no such unit.
 
-  check_figures.py [PAGE...]      default: the pages that compare, and the first one
+  check_figures.py [PAGE...]      default: all that people wrote
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/index.md", "docs/compare.md", "docs/compatibility.md", "docs/how-it-works.md", "docs/faq.md", "docs/limits.md",
-         "docs/architecture.md", "docs/cavlc.md", "docs/clusters.md", "docs/command.md", "docs/extending.md", "docs/figures.md",
-         "docs/many-streams.md", "docs/p-pictures.md", "docs/papers.md", "docs/vle.md", "docs/vle-format.md", "docs/guides/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/guides/*.md", "python/README.md", "vision/README.md",
+         "integrations/*/README.md")
 UNIT = r"(?:kB|MB/s|MB(?! of)|dB|%|ms|us|GB/s|TB/s|Gbin/s|pictures a second|times(?= (?:as|the|fewer|smaller|larger))|frames a second)"
 # A number, with spaces between thousands, and its sign.
 NUMBER = r"[-+]?\d{1,3}(?:[ \u202f]\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?"
