@@ -4,7 +4,8 @@ import html
 import math
 
 WIDTH = 760
-NARROW, VALUE, BAR, ROW = 480, 78, 15, 24  # of bars, which fit a phone
+NARROW, BAR, ROW = 480, 15, 24  # of bars, which fit a phone
+LETTER = 7.2  # a letter is about so wide
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 64, 16, 12, 44, 320
 MARKS = ("M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0", "M-4 -4h8v8h-8z", "M0 -5.5L5 4h-10z", "M0 -5.5L5.5 0L0 5.5L-5.5 0z",
          "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z")
@@ -34,11 +35,12 @@ def svg(title, width, height, parts, caption, css=""):
 
 def bars(title, axis, rows, unit="", decimals=0):
     """Horizontal bars from zero, or on both sides of it. A row is a name, a value, and the number of its colour."""
-    labels = 20 + 7.2 * max(len(row[0]) for row in rows)  # a letter is about so wide
+    labels = 20 + LETTER * max(len(row[0]) for row in rows)
+    values = 14 + LETTER * max(len(shown(row[1], decimals) + unit) for row in rows)
     least, most = min(0, *(row[1] for row in rows)), max(0, *(row[1] for row in rows))
-    room = NARROW - labels - VALUE - (VALUE if least < 0 else 0)
+    room = NARROW - labels - values - (values if least < 0 else 0)
     scale = room / (most - least)
-    zero = labels + (VALUE if least < 0 else 0) - least * scale
+    zero = labels + (values if least < 0 else 0) - least * scale
     parts, last = [], 2 + ROW * len(rows)
     for step in steps(max(most, -least), 4):
         for value in {step, -step}:

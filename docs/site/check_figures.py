@@ -5,7 +5,7 @@ A number is measured if a unit follows it (kB, dB, %, ms, us, pictures a second,
 bench/results. It must be in one of the files of bench/results that its page links, as it is or as a rounding of what stands
 there: 17 700 of 17 656, 2.1 of 2.084. Code, and numbers of standards and settings, have no such unit.
 
-  check_figures.py [PAGE...]      default: all that people wrote
+  check_figures.py [PAGE...]      default: every page that is not made by a script
 """
 import pathlib
 import re

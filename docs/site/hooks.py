@@ -41,9 +41,12 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     source = page.file.src_uri
+    if source == "options.md":  # its wide tables take the place of the table of contents
+        page.meta.setdefault("hide", []).append("toc")
     return repository_pages.rewritten(source, with_plots(repository_pages.repository_path(source), markdown))
 
 
 def on_page_content(content, page, config, files):
-    """A head of a table that is empty heads nothing."""
-    return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", content)
+    """A head of a table that is empty heads nothing; a few words of code, such as an option and its value, stay on one line."""
+    content = re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", content)
+    return re.sub(r"<code>([^<\n]{1,32})</code>", r'<code class="whole">\1</code>', content)

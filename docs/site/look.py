@@ -2,7 +2,8 @@
 """Opens pages of the built site in headless Chromium and fails if axe finds a fault of accessibility, if the console has an
 error, if a page is wider than the window, or if anything is loaded from elsewhere. Writes pictures of the first screen.
 
-  look.py SITE PICTURES [PAGE...]      default: every page that the navigation names
+  look.py SITE PICTURES [PAGE...]      named pages are opened in every way, with a picture of the whole page in each; without
+                                       names every page of the documents is opened in one way, and the first screen in all
 """
 import functools
 import http.server
@@ -24,9 +25,8 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def pages_of(site):
-    """All pages but those of sources and measurements, which are made alike."""
-    found = sorted(path.parent.relative_to(site).as_posix() for path in site.rglob("index.html"))
-    return [name for name in found if not name.startswith(("repository", "results/", "reference/"))] + ["results", "reference/encoder"]
+    """All pages but those that show a source, which are made alike and have no folder of their own."""
+    return sorted(path.parent.relative_to(site).as_posix() for path in site.rglob("index.html"))
 
 
 def score(results):
@@ -37,7 +37,7 @@ def score(results):
     return 100 * kept / (kept + failed) if kept else 0
 
 
-def look(browser, address, name, width, scheme, pictures):
+def look(browser, address, name, width, scheme, picture, whole):
     found = []
     context = browser.new_context(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
@@ -50,8 +50,8 @@ def look(browser, address, name, width, scheme, pictures):
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     if wide > 0:
         found.append("is %d pixels wider than the window" % wide)
-    if name == ".":
-        page.screenshot(path=pictures / ("first-%d-%s.png" % (width, scheme)))
+    if picture:
+        page.screenshot(path=picture, full_page=whole)
     results = Axe().run(page, options=RULES).response
     for fault in results["violations"]:
         found.append("axe, %s: %s: %s" % (fault["impact"], fault["id"], fault["nodes"][0]["html"][:120]))
@@ -66,7 +66,7 @@ def search(browser, address):
     page.click("label[for=__search]") if not page.is_visible("input.md-search__input") else page.click("input.md-search__input")
     page.fill("input.md-search__input", "frame-bytes")
     try:
-        page.wait_for_selector("a.md-search-result__link", timeout=20000)
+        page.wait_for_selector("a.md-search-result__link", timeout=60000)
         links = page.eval_on_selector_all("a.md-search-result__link", "found => found.map(each => each.getAttribute('href'))")
     except Error:
         links = []
@@ -87,10 +87,12 @@ def main():
             faults += 1
             print(fault)
         views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-        for number, name in enumerate(sys.argv[3:] or pages_of(site)):
-            # The first screen is seen in every way, other pages in one way each, in turn: axe takes seconds for a long page.
-            for width, scheme in views if name == "." else [views[number % len(views)]]:
-                found, kept = look(browser, address, name, width, scheme, pictures)
+        named = sys.argv[3:]
+        for number, name in enumerate(named or pages_of(site)):
+            # Pages that are not named are seen in one way each, in turn: axe takes seconds for a long page.
+            for width, scheme in views if named or name == "." else [views[number % len(views)]]:
+                picture = "%s-%d-%s.png" % ("first" if name == "." else name.replace("/", "-"), width, scheme)
+                found, kept = look(browser, address, name, width, scheme, pictures / picture if named or name == "." else None, bool(named))
                 scores.append(kept)
                 faults += len(found)
                 for fault in found:

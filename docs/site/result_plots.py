@@ -153,21 +153,21 @@ def tensor():
     return drawn, table(["way", "ms", "MB"], [(row["first"], row["ms"], row["MB at 37.05 dB"]) for row in rows]), [file]
 
 
-def inter(title, ours):
+def inter(title, axis, ours):
     file, factor = "inter-prediction.md", "cu264 is larger by"
     columns = [ours, "libx264, GOP 250, kB", "its bytes at cu264's dB, kB", factor]
     rows = markdown_table(file, *columns)
-    drawn = bars(title, "cu264's bytes / libx264's with a GOP of 250, at equal luma PSNR",
+    drawn = bars(title, axis + " / libx264's with a GOP of 250, at equal luma PSNR",
                  [(row["first"], number(row[factor]), 2 if row["first"] == "geometric mean" else 1) for row in rows], " times", 2)
     return drawn, table(["clip"] + columns, [[row["first"]] + [row[name] for name in columns] for row in rows]), [file]
 
 
 def inter_all_intra():
-    return inter("All-intra beside inter prediction", "cu264, kB")
+    return inter("All-intra beside inter prediction", "cu264's bytes, all-intra", "cu264, kB")
 
 
 def inter_p():
-    return inter("P pictures beside inter prediction", "cu264, GOP 250, kB")
+    return inter("P pictures beside inter prediction", "cu264's bytes with --gop 250", "cu264, GOP 250, kB")
 
 
 def huffman():
