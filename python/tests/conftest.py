@@ -1,7 +1,10 @@
 """Pictures that the tests share."""
 
+import importlib.util
+import pathlib
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -17,6 +20,17 @@ def require_cuda():
         pytest.skip(str(error), allow_module_level=True)
     if probe.backend != "cuda":
         pytest.skip(f"no CUDA device: {probe.cuda_problem}", allow_module_level=True)
+
+
+def adapter_of(name):
+    """The module samples/adapters/NAME.py, a file to copy. Skips the module that calls it where the samples are not."""
+    path = pathlib.Path(__file__).resolve().parents[2] / f"samples/adapters/{name}.py"
+    if not path.is_file():
+        pytest.skip("the samples are not here", allow_module_level=True)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

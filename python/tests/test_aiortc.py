@@ -1,20 +1,15 @@
 """samples/adapters/aiortc_track.py: aiortc's own sender packs the track's packets, and its decoder takes them."""
 
 import asyncio
-import importlib.util
-import pathlib
 import types
 
 import numpy as np
 import pytest
 
 import cu264
-from conftest import moving_pictures
+from conftest import adapter_of, moving_pictures
 
 pytest.importorskip("aiortc", reason="aiortc is not installed")
-ADAPTER = pathlib.Path(__file__).resolve().parents[2] / "samples/adapters/aiortc_track.py"
-if not ADAPTER.is_file():
-    pytest.skip("the samples are not here", allow_module_level=True)
 
 from aiortc import RTCRtpSender  # noqa: E402
 from aiortc.codecs import depayload, get_decoder  # noqa: E402
@@ -25,10 +20,7 @@ from aiortc.rtp import RTCP_PSFB_APP, RtcpPsfbPacket, pack_remb_fci  # noqa: E40
 
 @pytest.fixture(scope="module")
 def adapter():
-    spec = importlib.util.spec_from_file_location("aiortc_track", ADAPTER)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return adapter_of("aiortc_track")
 
 
 async def each(pictures):
