@@ -5,7 +5,7 @@ import subprocess
 
 from support import CommandTest, TIMEOUT, ffmpeg
 
-NOISY = "testsrc2=size=352x288:rate=25,noise=alls=20:allf=t"
+NOISY = "testsrc2=size=176x144:rate=25,noise=alls=20:allf=t"
 
 
 def decoder_warnings(path):

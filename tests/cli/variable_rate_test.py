@@ -12,6 +12,7 @@ KINDS = {
     "halves": (60, "select='lt(t,12)+not(mod(n,6))'", 840, 1500),
     "alternating": (120, "select='if(mod(floor(t),2),not(mod(n,2)),not(mod(n,5)))'", 840, 1500),
     "jitter": (30, "settb=1/1000,setpts='(N+0.8*random(1))/30/TB'", 600, 1500),
+    "some jitter": (30, "settb=1/1000,setpts='(N+0.8*random(1))/30/TB'", 150, 1500),
     "bursts": (60, f"select='gt({BURSTS},0)'", 500, 1500),
     "slides": (1, "setpts='N*3/TB'", 15, 150),
     "long first": (30, "setpts='if(eq(N,0),0,PTS+4/TB)'", 500, 1500),
@@ -70,7 +71,7 @@ class VaryingClips(CommandTest):
 class VariableRate(VaryingClips):
     @unittest.skipIf(SANITIZED, "encodes too much")
     def test_bits_follow_times(self):
-        for kind in ("halves", "bursts") if QUICK else KINDS:
+        for kind in ("halves",) if QUICK else sorted(KINDS.keys() - {"some jitter"}):
             kbps = KINDS[kind][3]
             theirs = None if QUICK else self.by_x264(self.varying(kind), kbps)
             for lookahead in (40,) if QUICK else (0, 40):
@@ -89,7 +90,7 @@ class VariableRate(VaryingClips):
         for options, output, buffer in (([], "mkv", False), ([], "264", True), (["--maxrate", 2000], "mkv", True),
                                         (["--vf", "fps=25"], "mkv", True)):
             with self.subTest(options=options, output=output):
-                path, said = self.coded("jitter", *options, output=output)
+                path, said = self.coded("some jitter", *options, output=output)
                 bare = path if output == "264" else self.path("bare.264")
                 if bare != path:
                     ffmpeg("-i", path, "-c", "copy", bare)
@@ -99,6 +100,7 @@ class VariableRate(VaryingClips):
                     self.assertEqual(hrd.Buffer(units).faults, [])
                 self.assertEqual("count pictures at" in said, "--maxrate" in options)
 
+    @unittest.skipIf(SANITIZED, "encodes too much")
     def test_other_containers_and_filters(self):
         cases = (("mkv", ["--vf", "select='not(mod(n,2))'"]), ("ts", []), ("mp4", []), ("mkv", ["--seek", 7]))
         for container, options in cases[:1] if QUICK else cases:
