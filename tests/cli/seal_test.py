@@ -8,9 +8,9 @@ import unittest
 
 from made_containers import annexb, matroska, mp4, transport_stream
 from protect_case import ProtectCase
-from support import CU264, TIMEOUT, decoded_md5, ffmpeg, ffprobe, main
+from support import CU264, QUICK, TIMEOUT, decoded_md5, ffmpeg, ffprobe, main
 
-COUNT = int(os.environ.get("CU264_SEALED_FILES", "240"))
+COUNT = int(os.environ.get("CU264_SEALED_FILES", "120" if QUICK else "240"))
 OPENH264 = os.environ.get("OPENH264_PICTURES", "")
 WIDTH, HEIGHT = 48, 32
 KINDS = ("264", "mp4", "mkv", "ts")
