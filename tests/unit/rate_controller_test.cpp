@@ -1,170 +1,15 @@
-// Rate control on pictures that exist as numbers only: thousands of them, with content that changes at cuts,
-// curves that are wrong, and any number of pictures in flight.
+// Rate control of thousands of pictures: targets, buffers, limits, GOPs and what is in flight.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <functional>
-#include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
-#include "encoder/rate_control/gop_model.h"
-#include "encoder/rate_control/rate_controller.h"
+#include "tests/unit/simulated_rate.h"
 
+namespace cu264::simulated {
 namespace {
-
-using cu264::encoder::BitsCurve;
-using cu264::encoder::HrdParams;
-using cu264::encoder::PictureControl;
-using cu264::encoder::PictureQp;
-using cu264::encoder::RateController;
-using cu264::encoder::RateSettings;
-
-constexpr int kColumns = 120, kRows = 68;
-constexpr std::int64_t kOverhead = 11;
-
-// A picture: its bits at QP 26, what they are multiplied with for each 6 steps of QP, and by how much the
-// curve that the controller sees is wrong: by a factor, and in its slope.
-struct Source {
-  double bits = 400000;
-  double halving = 2;
-  double bias = 1;
-  double slope = 1;
-};
-
-double bits_at(const Source& source, double qp) {
-  return 600 + source.bits * std::pow(source.halving, (26 - qp) / 6);
-}
-
-BitsCurve curve_of(const Source& source, const PictureControl& control) {
-  Source seen = source;
-  seen.halving *= source.slope;
-  const cu264::encoder::PictureKind kind = cu264::encoder::kind_of(control);
-  return BitsCurve([=](int qp) {
-    const double own_qp = cu264::encoder::own_qp_q8(kind, qp * 256) / 256.0;
-    return static_cast<std::int64_t>(bits_at(seen, own_qp) / source.bias);
-  });
-}
-
-double value(PictureQp qp) {
-  return qp.qp + static_cast<double>(qp.raised_rows) / kRows;
-}
-
-struct Coded {
-  std::int64_t bytes = 0;  // of the access unit; 0: left out
-  double qp = 0;
-  int codings = 0;
-  std::int64_t filler = 0;
-  std::int64_t fullness = 0;
-  std::int64_t excess = 0;
-};
-
-struct Clip {
-  std::vector<Source> pictures;
-  std::function<RateSettings(std::size_t)> settings;
-  std::vector<std::int64_t> durations;  // [picture]; empty: what the frame rate says
-};
-
-Clip clip_of(std::vector<Source> pictures, const RateSettings& settings) {
-  return {std::move(pictures), [=](std::size_t) { return settings; }, {}};
-}
-
-// Codes with `reach` pictures in flight. A clip whose end is not announced continues after what is coded.
-std::vector<Coded> simulate(const Clip& clip, int reach, bool announces_end = true) {
-  RateController controller(kColumns, kRows);
-  const std::size_t count = clip.pictures.size();
-  std::vector<Coded> coded(count);
-  std::vector<double> qps(count);
-  std::vector<bool> reviewed(count), done(count);
-  std::deque<std::size_t> in_flight;
-  std::size_t expected = 0, planned = 0, settled = 0;
-  const auto bytes_of = [&](std::size_t n) {
-    return static_cast<std::int64_t>(bits_at(clip.pictures[n], qps[n]) / 8);
-  };
-  const auto code = [&](std::size_t n, PictureQp qp) {
-    qps[n] = value(qp), done[n] = false;
-    ++coded[n].codings;
-    in_flight.push_back(n);
-  };
-  while (settled < count) {
-    while (planned < count && in_flight.size() < static_cast<std::size_t>(reach)) {
-      const auto control_of = [&](std::size_t n) {
-        PictureControl control;
-        control.settings = clip.settings(n);
-        control.overhead = {kOverhead, 0};
-        if (!clip.durations.empty()) control.duration = clip.durations[n];
-        const auto gop = static_cast<std::size_t>(control.settings.gop);
-        control.key = gop == 0 ? n == 0 : n % gop == 0;
-        return control;
-      };
-      if (!controller.can_plan(control_of(planned))) break;
-      const std::size_t lookahead = static_cast<std::size_t>(clip.settings(planned).lookahead);
-      for (; expected < std::min(planned + lookahead + 1, count); ++expected) {
-        const PictureControl control = control_of(expected);
-        controller.announce(curve_of(clip.pictures[expected], control), control,
-                            control.settings.crf_q8.value_or(0));
-      }
-      if (announces_end && expected == count) controller.end();
-      code(planned, controller.plan());
-      ++planned;
-    }
-    const std::size_t n = in_flight.front();
-    in_flight.pop_front();
-    const auto again =
-        reviewed[n] ? controller.review_again(n, bytes_of(n)) : controller.review(n, bytes_of(n));
-    reviewed[n] = true, done[n] = true;
-    if (again) code(n, *again);
-    while (settled < count && reviewed[settled] && done[settled]) {
-      const RateController::Settlement result = controller.settle(settled);
-      if (result.again) {
-        code(settled, *result.again);
-        break;
-      }
-      Coded& own = coded[settled];
-      own.qp = result.mean_qp, own.fullness = result.fullness, own.excess = result.excess_bytes;
-      own.filler = result.filler_bytes;
-      if (!result.too_large) {
-        own.bytes =
-            bytes_of(settled) + kOverhead + static_cast<std::int64_t>(result.messages.size()) + own.filler;
-      }
-      ++settled;
-    }
-  }
-  return coded;
-}
-
-RateSettings target_of(std::int64_t bitrate, std::int64_t max_bitrate, double seconds, bool cbr = false) {
-  RateSettings settings;
-  settings.bitrate = bitrate;
-  settings.hrd = HrdParams{
-      max_bitrate, static_cast<std::int64_t>(static_cast<double>(max_bitrate) * seconds) / 16 * 16, cbr};
-  return settings;
-}
-
-// Scenes of random length and complexity; each has its own error of the curve.
-std::vector<Source> scenes(int pictures, double bias, double noise, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  std::vector<Source> clip;
-  while (static_cast<int>(clip.size()) < pictures) {
-    Source scene;
-    scene.bits = 400000 * std::pow(2, normal(random));
-    scene.halving = 1.7 + 0.1 * (static_cast<int>(random() % 5));
-    scene.bias = std::exp(bias * normal(random));
-    for (int left = 20 + static_cast<int>(random() % 200);
-         left > 0 && static_cast<int>(clip.size()) < pictures; --left) {
-      Source picture = scene;
-      scene.bits *= std::exp(0.01 * normal(random));
-      picture.bias *= std::exp(noise * normal(random));
-      picture.bits = scene.bits;
-      clip.push_back(picture);
-    }
-  }
-  return clip;
-}
 
 // Black pictures and noise, cut by cut.
 std::vector<Source> black_and_noise(int pictures, int scene) {
@@ -214,12 +59,6 @@ Summary summary_of(const std::vector<Coded>& coded, std::int64_t bitrate, int se
   summary.error = bits / (target * static_cast<double>(coded.size())) - 1;
   summary.again = codings / static_cast<double>(coded.size()) - 1;
   return summary;
-}
-
-bool same(const std::vector<Coded>& a, const std::vector<Coded>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Coded& x, const Coded& y) {
-    return x.bytes == y.bytes && x.qp == y.qp && x.codings == y.codings && x.filler == y.filler;
-  });
 }
 
 TEST(RateController, TargetIsMetInEverySecond) {
@@ -316,7 +155,7 @@ TEST(RateController, KeyPicturesHaveALowerQp) {
 
 // What a key picture was lent is paid back to the last bit, before the next one if that comes as expected.
 TEST(RateController, KeyPicturesPayBackTheirLoan) {
-  cu264::encoder::KeyLoan loan;
+  encoder::KeyLoan loan;
   EXPECT_EQ(loan.payment(1000), 0);
   loan.lend(10000, 29);
   std::int64_t paid = 0;
@@ -528,146 +367,6 @@ TEST(RateController, AChangeOfTheTargetCausesNoJump) {
   }
 }
 
-// Durations in milliseconds.
-std::vector<std::int64_t> durations_of(const std::string& kind) {
-  std::vector<std::int64_t> durations;
-  std::mt19937 random(3);
-  const auto add = [&](int pictures, int rate) {
-    for (int n = 0; n < pictures; ++n) durations.push_back((n + 1) * 1000 / rate - n * 1000 / rate);
-  };
-  if (kind == "fast, then slow") add(900, 60), add(150, 10);
-  if (kind == "slow, then fast") add(150, 10), add(900, 60);
-  if (kind == "alternating") {
-    for (int n = 0; n < 15; ++n) add(24, 24), add(60, 60);
-  }
-  if (kind == "jitter") {
-    for (int n = 0; n < 900; ++n) durations.push_back(15 + static_cast<int>(random() % 36));
-  }
-  if (kind == "slides") durations.assign(20, 3000);
-  if (kind == "long first") durations.push_back(5000), add(600, 25);
-  if (kind == "bursts") {
-    for (int n = 0; n < 12; ++n) {
-      add(60 + static_cast<int>(random() % 60), 60);
-      if (n < 11) durations.back() += 2000 + static_cast<int>(random() % 3000);
-    }
-  }
-  return durations;
-}
-
-Clip timed_clip(const std::string& kind, std::vector<Source> pictures, int lookahead,
-                std::int64_t bitrate = 8000000) {
-  const std::vector<std::int64_t> durations = durations_of(kind);
-  const std::int64_t all = std::accumulate(durations.begin(), durations.end(), std::int64_t{0});
-  RateSettings settings;
-  settings.bitrate = bitrate, settings.lookahead = lookahead;
-  settings.time_base = cu264::Rational{1, 1000};
-  settings.frame_rate = {static_cast<int>(durations.size() * 1000), static_cast<int>(all)};
-  pictures.resize(durations.size(), pictures.back());
-  Clip clip = clip_of(std::move(pictures), settings);
-  clip.durations = durations;
-  return clip;
-}
-
-// What is spent beside the bitrate: of the whole, and most in any two seconds, in which a picture's bits
-// count for as long as it is shown, or when it begins.
-struct TimedSummary {
-  double error = 0, worst = 0, peak = 0;
-};
-
-TimedSummary timed_summary_of(const Clip& clip, const std::vector<Coded>& coded) {
-  std::vector<double> shown{0}, begun{0};  // [millisecond]: bits so far, in those of a millisecond
-  for (std::size_t n = 0; n < coded.size(); ++n) {
-    const double bits =
-        8.0 * static_cast<double>(coded[n].bytes) * 1000 / static_cast<double>(clip.settings(n).bitrate);
-    const std::int64_t duration = clip.durations[n];
-    for (std::int64_t ms = 0; ms < duration; ++ms) {
-      shown.push_back(shown.back() + bits / static_cast<double>(duration));
-      begun.push_back(begun.back() + (ms == 0 ? bits : 0));
-    }
-  }
-  TimedSummary summary;
-  const std::size_t all = shown.size() - 1, window = 2000;
-  summary.error = shown.back() / static_cast<double>(all) - 1;
-  for (std::size_t ms = 0; ms + window <= all; ++ms) {
-    summary.worst = std::max(summary.worst, std::abs((shown[ms + window] - shown[ms]) / window - 1));
-    summary.peak = std::max(summary.peak, (begun[ms + window] - begun[ms]) / window);
-  }
-  return summary;
-}
-
-// Passages of six times as many pictures a second have as many bits a second.
-TEST(RateController, TimedSecondsHaveTheSameBits) {
-  for (const char* kind : {"fast, then slow", "slow, then fast", "alternating", "jitter"}) {
-    for (const int lookahead : {0, 40}) {
-      for (const bool changes : {false, true}) {
-        const auto pictures = changes ? scenes(1100, 0.03, 0.02) : std::vector<Source>{{400000, 2, 1.1}};
-        const Clip clip = timed_clip(kind, pictures, lookahead);
-        const TimedSummary summary = timed_summary_of(clip, simulate(clip, 64));
-        EXPECT_LT(std::abs(summary.error), 0.006) << kind << ", look-ahead " << lookahead;
-        EXPECT_LT(summary.worst, 0.1) << kind << ", look-ahead " << lookahead;
-      }
-    }
-  }
-}
-
-// Pictures that are shown for seconds have the bits of these seconds, if they can use them.
-TEST(RateController, TimedPausesHaveTheirBits) {
-  for (const char* kind : {"slides", "long first", "bursts"}) {
-    for (const int lookahead : {0, 40}) {
-      const Clip clip = timed_clip(kind, {{3000000, 2, 1.1}}, lookahead);
-      const TimedSummary summary = timed_summary_of(clip, simulate(clip, 64));
-      EXPECT_LT(std::abs(summary.error), 0.025) << kind << ", look-ahead " << lookahead;
-      EXPECT_LT(summary.worst, 0.25) << kind << ", look-ahead " << lookahead;
-    }
-  }
-}
-
-// What a still picture cannot use is not lost: others have it, and none of them without measure.
-TEST(RateController, WhatPausesCannotUseIsMadeGood) {
-  for (const char* kind : {"long first", "bursts"}) {
-    for (const int lookahead : {0, 40}) {
-      const Clip clip = timed_clip(kind, {{400000, 2, 1.1}}, lookahead);
-      const auto coded = simulate(clip, 64);
-      EXPECT_EQ(std::max_element(coded.begin(), coded.end(),
-                                 [](const Coded& a, const Coded& b) { return a.bytes < b.bytes; })
-                    ->qp,
-                0);
-      const TimedSummary summary = timed_summary_of(clip, coded);
-      EXPECT_LT(std::abs(summary.error), 0.03) << kind << ", look-ahead " << lookahead;
-      EXPECT_LT(summary.peak, 4) << kind << ", look-ahead " << lookahead;
-    }
-  }
-}
-
-TEST(RateController, TimedDecisionsDoNotDependOnPicturesInFlight) {
-  for (const char* kind : {"fast, then slow", "bursts"}) {
-    for (const int lookahead : {0, 40, 250}) {
-      const Clip clip = timed_clip(kind, scenes(1100, 0.1, 0.03), lookahead);
-      const std::vector<Coded> expected = simulate(clip, 1);
-      for (const int reach : {7, 320}) EXPECT_TRUE(same(simulate(clip, reach), expected)) << kind << reach;
-    }
-  }
-}
-
-// A picture of unknown duration lasts as long as the frame rate says, and none longer than an hour.
-TEST(RateController, DurationsThatAreNotKnown) {
-  Clip clip = timed_clip("jitter", scenes(900, 0.03, 0.02), 40);
-  const auto settings = [base = clip.settings(0)](std::size_t) {
-    RateSettings at_25 = base;
-    at_25.frame_rate = {25, 1};
-    return at_25;
-  };
-  clip.settings = settings;
-  clip.durations.assign(900, 40);
-  const std::vector<Coded> told = simulate(clip, 64);
-  clip.durations.assign(900, 0);
-  EXPECT_TRUE(same(simulate(clip, 64), told));
-  clip.durations[500] = std::int64_t{1} << 62;
-  const std::vector<Coded> endless = simulate(clip, 64);
-  clip.durations[500] = 3600 * 1000;
-  EXPECT_TRUE(same(simulate(clip, 64), endless));
-}
-
 TEST(RateController, QpOfOneFrameIsKept) {
   RateController controller(kColumns, kRows);
   PictureControl control;
@@ -682,3 +381,4 @@ TEST(RateController, QpOfOneFrameIsKept) {
 }
 
 }  // namespace
+}  // namespace cu264::simulated
