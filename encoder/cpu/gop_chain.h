@@ -22,6 +22,7 @@ struct GopChain {
 
   int mb_width = 0, mb_height = 0;
   PaddedPlane source[2][kSizes];  // luma of this picture and the one before
+  std::vector<std::uint16_t> sums[2];  // of 4x4 blocks at quarter size, at every sample of the padded plane
   int current = 0;
   PaddedPlane luma[core::kReferencePlanes];
   PaddedPlane chroma[2];
@@ -47,6 +48,7 @@ struct GopChain {
       for (int i = 0; i < kSizes; ++i)
         sizes[i].resize(16 * mb_width >> i, 16 * mb_height >> i, core::kReferencePad);
     }
+    for (auto& of_source : sums) of_source.assign(source[0][kSizes - 1].samples.size(), 0);
     for (PaddedPlane& plane : luma) plane.resize(16 * mb_width, 16 * mb_height, core::kReferencePad);
     for (PaddedPlane& plane : chroma) plane.resize(8 * mb_width, 8 * mb_height, core::kReferencePad / 2);
     region_width = (mb_width + 1) / 2, region_height = (mb_height + 1) / 2;

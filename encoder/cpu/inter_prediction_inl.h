@@ -52,24 +52,20 @@ static inline BlockSource block_source(const GopChain& chain, int x, int y, core
           chain.luma[q.second.plane].at(left + q.second.x, top + q.second.y), chain.luma[0].pitch};
 }
 
-static inline void predict_row16(const BlockSource& source, int y, Lanes& row) {
-  Lanes other;
-  load_samples(source.first + y * source.pitch, row);
-  load_samples(source.second + y * source.pitch, other);
-  row = (row + other + 1) >> 1;
+static inline void predict_row16(const BlockSource& source, int y, ByteLanes& row) {
+  ByteLanes first, second;
+  load_bytes(source.first + y * source.pitch, first);
+  load_bytes(source.second + y * source.pitch, second);
+  mean(first, second, row);
 }
 
 // Two rows of an 8x8 block, y and y + 4, side by side.
-static inline void predict_rows8(const BlockSource& source, int y, Lanes& row) {
-  std::uint8_t first[16], second[16];
-  for (int i = 0; i < 2; ++i) {
-    std::memcpy(first + 8 * i, source.first + (y + 4 * i) * source.pitch, 8);
-    std::memcpy(second + 8 * i, source.second + (y + 4 * i) * source.pitch, 8);
-  }
-  Lanes other;
-  load_samples(first, row);
-  load_samples(second, other);
-  row = (row + other + 1) >> 1;
+static inline void predict_rows8(const BlockSource& source, int y, ByteLanes& rows) {
+  const std::uint8_t *const a = source.first + y * source.pitch, *const b = source.second + y * source.pitch;
+  ByteLanes first, second;
+  load_halves(a, a + 4 * source.pitch, first);
+  load_halves(b, b + 4 * source.pitch, second);
+  mean(first, second, rows);
 }
 
 template <int kWidth, int kHeight>

@@ -1,8 +1,15 @@
-// Vectors of sixteen 16-bit lanes, which hold the columns of a macroblock or the candidate modes of a block.
+// Vectors of sixteen 16-bit lanes, which hold the columns of a macroblock or the candidate modes of a block,
+// and of two such rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "core/cost.h"
 #include "encoder/cpu/isa.h"
@@ -13,6 +20,8 @@ using Lanes = std::int16_t __attribute__((vector_size(32)));
 using UnsignedLanes = std::uint16_t __attribute__((vector_size(32)));
 using ByteLanes = std::uint8_t __attribute__((vector_size(16)));
 using WideLanes = std::uint32_t __attribute__((vector_size(64)));
+using TwoRows = std::int16_t __attribute__((vector_size(64)));
+using TwoUnsignedRows = std::uint16_t __attribute__((vector_size(64)));
 
 // Results are returned through references, because vectors wider than the ABI's registers should not be
 // passed by value.
@@ -21,6 +30,47 @@ static inline void load_samples(const std::uint8_t* samples, Lanes& lanes) {
   std::memcpy(&bytes, samples, sizeof bytes);
   lanes = __builtin_convertvector(bytes, Lanes);
 }
+
+static inline void load_bytes(const std::uint8_t* samples, ByteLanes& bytes) {
+  std::memcpy(&bytes, samples, sizeof bytes);
+}
+
+// Eight samples each, side by side.
+static inline void load_halves(const std::uint8_t* low, const std::uint8_t* high, ByteLanes& bytes) {
+  using Halves = std::uint64_t __attribute__((vector_size(16)));
+  std::uint64_t a, b;
+  std::memcpy(&a, low, sizeof a);
+  std::memcpy(&b, high, sizeof b);
+  bytes = reinterpret_cast<ByteLanes>(Halves{a, b});
+}
+
+// core::sample_mean of each lane. Compilers know no such operation on vectors.
+static inline void mean(const ByteLanes& a, const ByteLanes& b, ByteLanes& out) {
+#if defined(__SSE2__)
+  out = reinterpret_cast<ByteLanes>(
+      _mm_avg_epu8(reinterpret_cast<const __m128i&>(a), reinterpret_cast<const __m128i&>(b)));
+#else
+  for (int i = 0; i < 16; ++i) out[i] = static_cast<std::uint8_t>((a[i] + b[i] + 1) >> 1);
+#endif
+}
+
+// A sum of absolute differences, of which there are at most 2^16.
+class DifferenceSum {
+ public:
+  void add(const ByteLanes& a, const ByteLanes& b) {
+#if defined(__SSE2__)
+    sum_ += reinterpret_cast<Parts>(
+        _mm_sad_epu8(reinterpret_cast<const __m128i&>(a), reinterpret_cast<const __m128i&>(b)));
+#else
+    for (int i = 0; i < 16; ++i) sum_[0] += static_cast<std::uint64_t>(std::abs(a[i] - b[i]));
+#endif
+  }
+  int total() const { return static_cast<int>(sum_[0] + sum_[1]); }
+
+ private:
+  using Parts = std::uint64_t __attribute__((vector_size(16)));
+  Parts sum_{};
+};
 
 static inline void fill(int value, Lanes& lanes) {
   lanes = Lanes{} + static_cast<std::int16_t>(value);
@@ -33,32 +83,82 @@ static inline int sum(const UnsignedLanes& lanes) {
   return static_cast<int>(total);
 }
 
+// Two rows of sixteen samples.
+static inline void widen(const ByteLanes& first, const ByteLanes& second, TwoRows& rows) {
+  using TwoByteRows = std::uint8_t __attribute__((vector_size(32)));
+  TwoByteRows bytes;
+  std::memcpy(&bytes, &first, sizeof first);
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&bytes) + sizeof first, &second, sizeof second);
+  rows = __builtin_convertvector(bytes, TwoRows);
+}
+
+// The sums over the left eight lanes of both rows, and over the right ones.
+static inline void sum_by_side(const TwoUnsignedRows& rows, int& left, int& right) {
+  UnsignedLanes row[2];
+  std::memcpy(row, &rows, sizeof row);
+  const WideLanes wide = __builtin_convertvector(row[0], WideLanes) + __builtin_convertvector(row[1], WideLanes);
+  std::uint32_t of_left = 0, of_right = 0;
+  for (int i = 0; i < 8; ++i) of_left += wide[i], of_right += wide[8 + i];
+  left = static_cast<int>(of_left), right = static_cast<int>(of_right);
+}
+
+static inline bool is_zero(const Lanes& lanes) {
+  std::uint64_t parts[sizeof lanes / 8];
+  std::memcpy(parts, &lanes, sizeof parts);
+  return (parts[0] | parts[1] | parts[2] | parts[3]) == 0;
+}
+
 // Lane i takes lane order[i].
-static inline void permute(const Lanes& order, Lanes& lanes) {
+template <class Vector>
+static inline void permute(const Vector& order, Vector& lanes) {
 #if defined(__clang__)
-  Lanes out;
-  for (int i = 0; i < 16; ++i) out[i] = lanes[order[i]];
+  Vector out;
+  for (std::size_t i = 0; i < sizeof lanes / 2; ++i) out[i] = lanes[order[i]];
   lanes = out;
 #else
   lanes = __builtin_shuffle(lanes, order);  // g++ 11 has no __builtin_shufflevector
 #endif
 }
 
-// Adds |Hadamard coefficients| of four 4x4 blocks side by side; `row` holds their four rows of differences.
-static inline void accumulate_satd(Lanes (&row)[4], UnsignedLanes& total) {
-  constexpr Lanes kSwapNeighbours = {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14};
-  constexpr Lanes kSwapPairs = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
-  constexpr Lanes kNegateOdd = {1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1};
-  constexpr Lanes kNegateOddPairs = {1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1};
+// Lanes that are kDistance apart, a power of two, change places.
+template <int kDistance, class Vector>
+static inline void swap_lanes(Vector& lanes) {
+  Vector order;
+  for (std::size_t i = 0; i < sizeof lanes / 2; ++i) order[i] = static_cast<std::int16_t>(i ^ kDistance);
+  permute(order, lanes);
+}
+
+// Sums and differences of lanes that are kDistance apart: a + b where a was, a - b where b was.
+template <int kDistance, class Vector>
+static inline void add_and_subtract(Vector& lanes) {
+  Vector partner = lanes, sign;
+  swap_lanes<kDistance>(partner);
+  for (std::size_t i = 0; i < sizeof lanes / 2; ++i) sign[i] = (i & kDistance) != 0 ? -1 : 1;
+  lanes = partner + lanes * sign;
+}
+
+// Hadamard transforms of 4x4 blocks side by side, whose four rows `row` holds.
+template <class Vector>
+static inline void hadamard_blocks(Vector (&row)[4]) {
   core::hadamard_1d(row[0], row[1], row[2], row[3]);
-  for (Lanes& r : row) {
-    Lanes partner = r;
-    permute(kSwapNeighbours, partner);
-    r = partner + r * kNegateOdd;
-    partner = r;
-    permute(kSwapPairs, partner);
-    r = partner + r * kNegateOddPairs;
-    total += reinterpret_cast<UnsignedLanes>(core::absolute(r));
+  for (Vector& r : row) {
+    add_and_subtract<1>(r);
+    add_and_subtract<2>(r);
+  }
+}
+
+// Adds |Hadamard coefficients| of 4x4 blocks side by side; `row` holds their four rows of differences, which
+// are overwritten. |a + b| + |a - b| is twice the greater magnitude, so the last sums and differences are not
+// made, and only the sum over the four lanes of a block is right.
+template <class Vector, class Unsigned>
+static inline void accumulate_satd(Vector (&row)[4], Unsigned& total) {
+  core::hadamard_1d(row[0], row[1], row[2], row[3]);
+  for (Vector& r : row) {
+    add_and_subtract<1>(r);
+    r = core::absolute(r);
+    Vector partner = r;
+    swap_lanes<2>(partner);
+    total += reinterpret_cast<Unsigned>(r > partner ? r : partner);
   }
 }
 

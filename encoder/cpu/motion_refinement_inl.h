@@ -24,44 +24,50 @@ struct RefinedMacroblock {
   int x, y;  // in samples
   int lambda;
   core::MotionLimits limits;
+  TwoRows source[8];  // rows 0 and 4 side by side, 1 and 5 and so on, then those of the lower half
 
   RefinedMacroblock(const GopChain& c, int mb_x, int mb_y, int satd_lambda)
-      : chain(c), x(16 * mb_x), y(16 * mb_y), lambda(satd_lambda), limits(macroblock_limits(c, mb_x, mb_y)) {}
+      : chain(c), x(16 * mb_x), y(16 * mb_y), lambda(satd_lambda), limits(macroblock_limits(c, mb_x, mb_y)) {
+    const PaddedPlane& plane = chain.source[chain.current][0];
+    for (int i = 0; i < 8; ++i) {
+      ByteLanes upper, lower;
+      load_bytes(plane.at(x, y + first_row(i)), upper);
+      load_bytes(plane.at(x, y + first_row(i) + 4), lower);
+      widen(upper, lower, source[i]);
+    }
+  }
 
-  const PaddedPlane& source() const { return chain.source[chain.current][0]; }
+  // The first of the two rows that source[i] holds.
+  static int first_row(int i) { return i + (i & 4); }
 
   // SATD of the four 8x8 blocks.
   void satd_of_blocks(core::MotionVector v, int (&satd)[4]) const {
     const BlockSource from = block_source(chain, x, y, v);
     for (int half = 0; half < 2; ++half) {
-      UnsignedLanes total{};
-      for (int part = 0; part < 8; part += 4) {
-        Lanes row[4];
-        for (int i = 0; i < 4; ++i) {
-          const int line = 8 * half + part + i;
-          Lanes predicted;
-          load_samples(source().at(x, y + line), row[i]);
-          predict_row16(from, line, predicted);
-          row[i] -= predicted;
-        }
-        accumulate_satd(row, total);
+      TwoRows row[4];
+      for (int i = 0; i < 4; ++i) {
+        ByteLanes upper, lower;
+        predict_row16(from, 8 * half + i, upper);
+        predict_row16(from, 8 * half + i + 4, lower);
+        widen(upper, lower, row[i]);
+        row[i] = source[4 * half + i] - row[i];
       }
-      int left = 0, right = 0;
-      for (int i = 0; i < 8; ++i) left += total[i], right += total[8 + i];
-      satd[2 * half] = left, satd[2 * half + 1] = right;
+      TwoUnsignedRows total{};
+      accumulate_satd(row, total);
+      sum_by_side(total, satd[2 * half], satd[2 * half + 1]);
     }
   }
 
   int satd_of_block(int block, core::MotionVector v) const {
-    const int bx = x + 8 * (block & 1), by = y + 8 * (block >> 1);
-    const BlockSource from = block_source(chain, bx, by, v);
-    const BlockSource own = {source().at(bx, by), source().at(bx, by), source().pitch};
+    const int bx = 8 * (block & 1), by = 8 * (block >> 1);
+    const BlockSource from = block_source(chain, x + bx, y + by, v);
     Lanes row[4];
     for (int i = 0; i < 4; ++i) {
-      Lanes predicted;
-      predict_rows8(own, i, row[i]);
+      ByteLanes predicted;
       predict_rows8(from, i, predicted);
-      row[i] -= predicted;
+      Lanes own;
+      for (int k = 0; k < 8; ++k) own[k] = source[by / 2 + i][bx + k], own[8 + k] = source[by / 2 + i][16 + bx + k];
+      row[i] = own - __builtin_convertvector(predicted, Lanes);
     }
     UnsignedLanes total{};
     accumulate_satd(row, total);

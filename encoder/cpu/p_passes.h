@@ -11,6 +11,7 @@ namespace cu264::encoder {
 enum class PPass {
   half_size,       // the source picture at half size
   quarter_size,    // and at quarter size
+  sum_blocks,      // there: a row of sums, of which the first is that of the padding's first row
   search_quarter,  // whole-sample vectors on the source: a row of blocks of 8x8 samples of quarter size
   search_half,
   search_whole,

@@ -36,6 +36,8 @@ void take_source(const PPicture& p, const ForRows& for_rows) {
     });
     source[i].pad_top_and_bottom();
   }
+  const PaddedPlane& smallest = source[GopChain::kSizes - 1];
+  for_rows(smallest.height + 2 * smallest.pad - 3, [&](int row) { run_p_pass(p, PPass::sum_blocks, row); });
 }
 
 }  // namespace

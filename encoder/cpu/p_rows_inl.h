@@ -134,6 +134,10 @@ void run_p_pass(const PPicture& p, PPass pass, int row) {
       return shrink_row(chain.source[chain.current][0], chain.source[chain.current][1], row);
     case PPass::quarter_size:
       return shrink_row(chain.source[chain.current][1], chain.source[chain.current][2], row);
+    case PPass::sum_blocks: {
+      const PaddedPlane& plane = chain.source[chain.current][2];
+      return sum_blocks_row(plane, chain.sums[chain.current], row - plane.pad);
+    }
     case PPass::search_quarter:
       return search_quarter_row(chain, core::sad_lambda(lambda), row);
     case PPass::search_half:

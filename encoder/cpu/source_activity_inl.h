@@ -17,8 +17,10 @@ static inline core::SourceActivity measure_activity(const std::uint8_t (&source)
     Lanes rows[2][4];  // of the upper and of the lower 4x4 blocks, then their coefficients
     UnsignedLanes small{}, large{};
     for (int y = 0; y < 8; ++y) load_samples(source[8 * half + y], rows[y >> 2][y & 3]);
-    accumulate_satd(rows[0], small);
-    accumulate_satd(rows[1], small);
+    for (auto& of_blocks : rows) {
+      hadamard_blocks(of_blocks);
+      for (const Lanes& r : of_blocks) small += reinterpret_cast<UnsignedLanes>(core::absolute(r));
+    }
     // An 8x8 coefficient is a sum or difference of the same coefficient of the four 4x4 blocks, and half of
     // |a + b| + |a - b| is the larger magnitude.
     for (int k = 0; k < 4; ++k) {
