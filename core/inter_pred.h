@@ -59,8 +59,10 @@ CU264_HD int sample_mean(int a, int b) {
 }
 
 // A sample of chroma from the four around it (8.4.2.2.2). fraction_x, fraction_y: xFracC and yFracC in
-// eighths.
-CU264_HD int chroma_sample(int a, int b, int c, int d, int fraction_x, int fraction_y) {
+// eighths. T is int, or a vector of 16-bit lanes.
+template <class T>
+CU264_HD T chroma_sample(const T& a, const T& b, const T& c, const T& d, const T& fraction_x,
+                         const T& fraction_y) {
   return ((8 - fraction_x) * (8 - fraction_y) * a + fraction_x * (8 - fraction_y) * b +
           (8 - fraction_x) * fraction_y * c + fraction_x * fraction_y * d + 32) >>
          6;

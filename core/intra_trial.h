@@ -18,10 +18,13 @@ CU264_HD bool inter_is_good(int inter_cost, int satd_lambda) {
   return inter_cost <= kGoodInterBits * satd_lambda;
 }
 
-// by_rd: rate and distortion decide then.
+// Intra prediction is tried if it costs less than this. by_rd: rate and distortion decide then.
+CU264_HD int likely_intra_cost(int inter_cost, int satd_lambda, bool by_rd) {
+  return by_rd ? (kWorthIntraTrial * inter_cost + 15) / 16 : inter_cost - kBetterIntraBits * satd_lambda;
+}
+
 CU264_HD bool intra_is_likely(int intra_cost, int inter_cost, int satd_lambda, bool by_rd) {
-  return by_rd ? 16 * intra_cost < kWorthIntraTrial * inter_cost
-               : intra_cost + kBetterIntraBits * satd_lambda < inter_cost;
+  return intra_cost < likely_intra_cost(inter_cost, satd_lambda, by_rd);
 }
 
 }  // namespace cu264::core

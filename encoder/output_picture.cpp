@@ -13,13 +13,9 @@ std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, cons
   return output_samples(picture, params);
 }
 
-void filter_picture(CpuPicture& picture) {
+void filter_picture(CpuPicture& picture, const ForRows& for_rows) {
   const core::FilterOffsets offsets = core::filter_offsets(!picture.inter);
-  if (picture.inter) {
-    deblock_p_picture(picture, offsets.a, offsets.b);
-  } else {
-    deblock_picture(picture, offsets.a, offsets.b);
-  }
+  deblock_picture(picture, offsets.a, offsets.b, for_rows);
 }
 
 std::vector<std::uint8_t> output_samples(const CpuPicture& picture, const StreamParams& params) {

@@ -15,6 +15,7 @@
 #include "core/transform.h"
 #include "core/weighted_quant.h"
 #include "encoder/cpu/isa.h"
+#include "encoder/cpu/lanes_inl.h"
 #include "encoder/presets.h"
 
 namespace cu264::encoder::CU264_ISA {
@@ -114,6 +115,18 @@ static inline void forward_block8x8(const std::uint8_t* source, int source_pitch
   transpose(row);
   core::forward8_1d(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]);
   std::memcpy(coefficients, row, sizeof coefficients);
+}
+
+// Whether a coefficient reaches its limit.
+static inline bool any_reaches(const std::int16_t (&coefficients)[64], const std::int16_t (&limits)[64]) {
+  Lanes any{};
+  for (int i = 0; i < 64; i += 16) {
+    Lanes coefficient, limit;
+    std::memcpy(&coefficient, coefficients + i, sizeof coefficient);
+    std::memcpy(&limit, limits + i, sizeof limit);
+    any |= core::absolute(coefficient) >= limit;
+  }
+  return !is_zero(any);
 }
 
 // Levels with the dead zone, transposed. Returns whether there is one.

@@ -112,12 +112,30 @@ struct ChromaTrial {
   }
 };
 
+// Quantises the DC coefficients of a component, which are in trial.dc, and leaves there what they become.
+static inline void quantise_chroma_dc(const MacroblockContext& mb, int c, bool rdoq, ChromaTrial& trial) {
+  const PlaneQuantiser& q = mb.chroma_quantisers[c];
+  const int dc_context = mb.rate.chroma_dc_context();
+  ChromaCandidate& result = *trial.candidate;
+  std::int32_t(&dc)[4] = trial.dc[c];
+  core::hadamard2x2(dc);
+  const int total_coeff = quantise_dc(mb.rate, dc, core::BlockCategory::chroma_dc, q,
+                                      core::kChromaDcExtraShift, rdoq, dc_context, result.levels[c]);
+  result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
+  result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
+  if (mb.search.rd_candidates > 0) {
+    trial.dc_bits += mb.rate.block_bits(result.levels[c], core::BlockCategory::chroma_dc, dc_context);
+  }
+  for (int k = 0; k < 4; ++k) dc[k] = result.levels[c][k];
+  core::hadamard2x2(dc);
+  for (std::int32_t& value : dc) value = core::dequantise_chroma_dc(value, q);
+}
+
 // Transforms and quantises chroma with one mode.
 static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
   const bool by_rd = mb.search.rd_candidates > 0;
-  const int dc_context = mb.rate.chroma_dc_context();
   ChromaTrial trial{&mb, &prediction, &result};
   result.mode = mode;
   result.nonzero_blocks = 0;
@@ -140,17 +158,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
         trial.ac_bits += mb.rate.block_bits(result.levels[i], core::BlockCategory::chroma_ac, context);
       }
     }
-    core::hadamard2x2(dc);
-    const int total_coeff = quantise_dc(mb.rate, dc, core::BlockCategory::chroma_dc, q,
-                                        core::kChromaDcExtraShift, rdoq, dc_context, result.levels[c]);
-    result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
-    result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
-    if (by_rd) {
-      trial.dc_bits += mb.rate.block_bits(result.levels[c], core::BlockCategory::chroma_dc, dc_context);
-    }
-    for (int k = 0; k < 4; ++k) dc[k] = result.levels[c][k];
-    core::hadamard2x2(dc);
-    for (std::int32_t& value : dc) value = core::dequantise_chroma_dc(value, q);
+    quantise_chroma_dc(mb, c, rdoq, trial);
   }
   return trial;
 }

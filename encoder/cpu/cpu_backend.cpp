@@ -18,49 +18,18 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
-#include "common/bitstream/nal_unit.h"
-#include "core/bits.h"
-#include "core/cabac_encoder.h"
-#include "core/nal.h"
 #include "core/slice_header.h"
 #include "encoder/backend.h"
 #include "encoder/cpu/gop_chain.h"
 #include "encoder/cpu/ingest.h"
 #include "encoder/cpu/p_picture.h"
+#include "encoder/cpu/picture_in_flight.h"
 #include "encoder/cpu/reconstruct_slice.h"
-#include "encoder/cpu_picture.h"
-#include "encoder/headers.h"
 #include "encoder/output_picture.h"
-#include "entropy/cabac/cabac_slice_coder.h"
-#include "entropy/cavlc/slice_coder.h"
 #include "vision/detector_backend.h"
 
 namespace cu264::encoder {
 namespace {
-
-// A slice that is being encoded. The payload's memory is large enough for the worst case and is not
-// initialised, so pages that no slice fills are never touched.
-struct SliceWork {
-  std::unique_ptr<std::uint8_t[]> payload;
-  std::size_t capacity = 0;
-  std::size_t size = 0;
-  entropy::SliceStats stats;
-  std::exception_ptr error;
-};
-
-// A picture in flight: its memory, its parameters and its results.
-struct PictureInFlight {
-  CpuPicture picture;
-  core::PictureParams params;
-  bool replaces = false;  // Job::replaces
-  std::vector<SliceWork> slices;
-  std::vector<std::uint8_t> nal_units;
-  std::vector<std::uint8_t> edges;  // with Outputs::edge_maps
-  CodedAccessUnit unit;
-  std::atomic<int> slices_left = 0;
-  std::atomic<bool> done = false;
-  tbb::task_group tasks;  // one for each slice, but any task may take any slice, by ticket
-};
 
 // The pictures of a stream with P pictures, which are reconstructed one after another.
 struct Chain {
@@ -85,51 +54,6 @@ int pictures_in_flight(int threads, int slices) {
   return threads == 1 ? 1 : (threads + slices - 1) / slices + 4;
 }
 
-// A CABAC picture with too many bins for its bytes ends with cabac_zero_words (H.264 7.4.2.10). These belong
-// to its last NAL unit. `bytes` counts the NAL units without their start codes.
-void append_zero_words(std::uint64_t bins, std::size_t bytes, int macroblocks,
-                       std::vector<std::uint8_t>& nal_units) {
-  const std::uint64_t words = core::cabac_zero_words(bins, bytes, static_cast<std::uint64_t>(macroblocks));
-  for (std::uint64_t i = 0; i < words; ++i)
-    nal_units.insert(nal_units.end(), {0, 0, core::kEmulationPreventionByte});
-}
-
-// Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
-// its memory.
-CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch,
-                     const core::PictureParams& picture, int macroblocks, const StreamParams& params) {
-  CodedAccessUnit unit;
-  unit.stats.qp = picture.qp;
-  const int nal_unit_type = picture.key ? bitstream::kNalSliceIdr : bitstream::kNalSlice;
-  scratch.clear();
-  std::uint64_t bins = 0;
-  std::size_t nal_bytes = 0;
-  for (const SliceWork& slice : slices) {
-    // The first slice may begin the access unit, which needs the long start code (H.264 B.1.2).
-    const bool long_start_code = &slice == slices.data();
-    const std::size_t before = scratch.size();
-    bitstream::append_nal(scratch, kNalRefIdc, nal_unit_type, {slice.payload.get(), slice.size},
-                          long_start_code);
-    nal_bytes += scratch.size() - before - (long_start_code ? 4 : 3);
-    bins += slice.stats.bins;
-    unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
-    unit.stats.intra8x8_mbs += slice.stats.intra8x8_mbs;
-    unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
-    unit.stats.pcm_mbs += slice.stats.pcm_mbs;
-    unit.stats.inter_mbs += slice.stats.inter_mbs;
-    unit.stats.header_bits += slice.stats.header_bits;
-    unit.stats.residual_bits += slice.stats.residual_bits;
-  }
-  append_zero_words(bins, nal_bytes, macroblocks, scratch);
-  unit.front = params.pacing.headroom;
-  unit.slices = params.packet_memory->take(
-      unit.front + std::max(scratch.size(), params.pacing.packet_capacity) + kRoomForMessages);
-  std::vector<std::uint8_t>& bytes = unit.slices.vector();
-  bytes.resize(unit.front);
-  bytes.insert(bytes.end(), scratch.begin(), scratch.end());
-  return unit;
-}
-
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const StreamParams& params)
@@ -140,26 +64,8 @@ class CpuBackend final : public Backend {
         in_flight_(static_cast<std::size_t>(pictures_in_flight(threads_, params.format.slices))),
         qp_offsets_(static_cast<std::size_t>(params.execution.streams)) {
     check_streams(params);
-    for (PictureInFlight& work : in_flight_) {
-      work.picture.resize(params.format.mb_width, params.format.mb_height, params.format.slices);
-      work.picture.transform_8x8_mode = params.format.transform_8x8_mode;
-      work.picture.cabac = params.format.cabac;
-      work.picture.scaling_lists = params.format.scaling_lists;
-      work.slices.resize(static_cast<std::size_t>(params.format.slices));
-      for (int s = 0; s < params.format.slices; ++s) {
-        const int rows = core::slice_first_row(s + 1, params.format.slices, params.format.mb_height) -
-                         core::slice_first_row(s, params.format.slices, params.format.mb_height);
-        SliceWork& slice = work.slices[static_cast<std::size_t>(s)];
-        const int macroblocks = rows * params.format.mb_width;
-        slice.capacity = params.format.cabac ? entropy::max_cabac_slice_rbsp_bytes(macroblocks)
-                                             : entropy::max_slice_rbsp_bytes(macroblocks);
-        slice.payload.reset(new std::uint8_t[slice.capacity]);
-      }
-    }
-    if (params.format.inter) {
-      for (PictureInFlight& work : in_flight_) work.picture.motion.resize(work.picture.macroblocks.size());
-      chains_ = std::vector<Chain>(static_cast<std::size_t>(params.execution.streams));
-    }
+    for (PictureInFlight& work : in_flight_) work.resize(params);
+    if (params.format.inter) chains_ = std::vector<Chain>(static_cast<std::size_t>(params.execution.streams));
     prepare_marks();
     open_detector();
   }
@@ -312,7 +218,7 @@ class CpuBackend final : public Backend {
   }
 
   void complete(PictureInFlight& work) {
-    finish(work);
+    finish_picture(work, params_);
     work.done = true;
     work.done.notify_all();
     signal();
@@ -372,7 +278,7 @@ class CpuBackend final : public Backend {
       work.slices[0].error = chain.error = std::current_exception();
     }
     leave_chain(chain);  // other threads may begin the next picture while this one codes the slices
-    if (!work.slices[0].error) for_all(params_.format.slices, [&](int s) { code_slice(work, s); });
+    if (!work.slices[0].error) for_all(params_.format.slices, [&](int s) { code_slice(work, s, params_); });
     complete(work);
   }
 
@@ -382,11 +288,10 @@ class CpuBackend final : public Backend {
     if (work.picture.inter) {
       reconstruct_p_picture(picture, for_all);
     } else {
-      for_all(params_.format.slices,
-              [&](int s) { reconstruct_slice(work.picture, s, picture.qp, picture.preset); });
+      reconstruct_i_picture(work.picture, picture.qp, picture.preset, for_all);
     }
     // The filter changes samples that slices do not code: those of I_PCM come from the source.
-    if (work.params.deblock) filter_picture(work.picture);
+    if (work.params.deblock) filter_picture(work.picture, for_all);
     keep_picture(picture);
   }
 
@@ -397,60 +302,7 @@ class CpuBackend final : public Backend {
       work.slices[static_cast<std::size_t>(index)].error = std::current_exception();
       return;
     }
-    code_slice(work, index);
-  }
-
-  void code_slice(PictureInFlight& work, int index) const {
-    SliceWork& slice = work.slices[static_cast<std::size_t>(index)];
-    try {
-      if (params_.protection.cipher) {
-        const auto number = static_cast<std::uint32_t>(work.params.index);
-        params_.protection.cipher->encrypt_slice(work.picture.view(), index, number);
-      }
-      const int first_row = core::slice_first_row(index, params_.format.slices, params_.format.mb_height);
-      const int first_mb = first_row * params_.format.mb_width;
-      const core::SliceHeaderBits header =
-          work.params.key ? core::slice_header(first_mb, work.params)
-                          : core::p_slice_header(first_mb, work.params, params_.format.cabac);
-      slice.stats = {};
-      if (params_.format.cabac) {
-        slice.size =
-            entropy::code_cabac_slice(work.picture.view(), index, header, work.params.qp, slice.payload.get(),
-                                      slice.capacity, slice.stats, work.params.cabac_init_idc);
-        return;
-      }
-      core::BitWriter writer(slice.payload.get(), slice.capacity);
-      entropy::code_slice(work.picture.view(), index, header.bits, header.length, writer, slice.stats);
-      if (writer.overflowed())
-        throw Error(ErrorCode::encode_failure, "a slice exceeds the largest size that a slice can have");
-      slice.size = writer.size();
-    } catch (...) {
-      slice.error = std::current_exception();
-    }
-  }
-
-  // Call this when the last slice of a picture has been coded.
-  void finish(PictureInFlight& work) const {
-    try {
-      work.unit = {};
-      for (SliceWork& slice : work.slices) {
-        if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
-      }
-      work.unit = pack(work.slices, work.nal_units, work.params,
-                       params_.format.mb_width * params_.format.mb_height, params_);
-      work.unit.stats.mean_qp = mean_qp(work.params, params_.format.mb_height);
-      work.unit.edges = std::move(work.edges);
-      if (params_.outputs.reconstruction) {
-        // Pictures that others refer to are filtered already.
-        work.unit.reconstruction = params_.format.inter
-                                       ? output_samples(work.picture, params_)
-                                       : output_picture(work.picture, work.params.deblock, params_);
-      }
-    } catch (...) {
-      work.unit = {};
-      work.unit.error = std::current_exception();
-    }
-    work.unit.picture = work.params;
+    code_slice(work, index, params_);
   }
 
   StreamParams params_;

@@ -21,7 +21,7 @@ struct GopChain {
   static constexpr int kSizes = 3;  // full, half and quarter size
 
   int mb_width = 0, mb_height = 0;
-  PaddedPlane source[2][kSizes];  // luma of this picture and the one before
+  PaddedPlane source[2][kSizes];       // luma of this picture and the one before
   std::vector<std::uint16_t> sums[2];  // of 4x4 blocks at quarter size, at every sample of the padded plane
   int current = 0;
   PaddedPlane luma[core::kReferencePlanes];

@@ -12,6 +12,7 @@
 #include "encoder/cpu/block8x8_coding_inl.h"
 #include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/chroma_search_inl.h"
+#include "encoder/cpu/coefficient_test_inl.h"
 #include "encoder/cpu/gop_chain.h"
 #include "encoder/cpu/inter_prediction_inl.h"
 #include "encoder/cpu/intra4x4_search_inl.h"
@@ -19,6 +20,7 @@
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/lanes_inl.h"
 #include "encoder/cpu/macroblock_inl.h"
+#include "encoder/cpu/source_activity_inl.h"
 
 namespace cu264::encoder::CU264_ISA {
 
@@ -31,19 +33,14 @@ static inline void predict_inter(const GopChain& chain, int mb_x, int mb_y, cons
                                  core::MacroblockKind kind, InterPrediction& out) {
   const int x = 16 * mb_x, y = 16 * mb_y;
   if (kind == core::MacroblockKind::p16x16) {
-    predict_luma<16, 16>(chain, x, y, motion.vector[0], &out.luma[0][0], 16);
-    for (int c = 0; c < 2; ++c) {
-      predict_chroma<8, 8>(chain, c, x / 2, y / 2, motion.vector[0], &out.chroma[0][8 * c], 16);
-    }
+    predict_luma<16>(chain, x, y, motion.vector[0], &out.luma[0][0]);
+    predict_chroma<8>(chain, x / 2, y / 2, motion.vector[0], &out.chroma[0][0]);
     return;
   }
   for (int block = 0; block < 4; ++block) {
     const int bx = 8 * (block & 1), by = 8 * (block >> 1);
-    predict_luma<8, 8>(chain, x + bx, y + by, motion.vector[block], &out.luma[by][bx], 16);
-    for (int c = 0; c < 2; ++c) {
-      predict_chroma<4, 4>(chain, c, (x + bx) / 2, (y + by) / 2, motion.vector[block],
-                           &out.chroma[by / 2][8 * c + bx / 2], 16);
-    }
+    predict_luma<8>(chain, x + bx, y + by, motion.vector[block], &out.luma[by][bx]);
+    predict_chroma<4>(chain, (x + bx) / 2, (y + by) / 2, motion.vector[block], &out.chroma[by / 2][bx / 2]);
   }
 }
 
@@ -147,6 +144,18 @@ static inline void drop_block(MacroblockContext& mb, int block, const InterPredi
   }
 }
 
+// The 8x8 blocks in which 4x4 transforms leave a level, a bit each.
+static inline int blocks_with_small_levels(const MacroblockContext& mb, const InterPrediction& from) {
+  int blocks = 0;
+  for (int half = 0; half < 2; ++half) {
+    TwoRows rows[4];
+    transform_eight_rows(mb.luma[8 * half], from.luma[8 * half], rows);
+    const Reaches reaches = reach_limits(rows, mb.inter_limits->luma);
+    blocks |= (reaches.left ? 1 : 0) << (2 * half) | (reaches.right ? 2 : 0) << (2 * half);
+  }
+  return blocks;
+}
+
 // Codes luma with one size of transform. `cost` is by rate and distortion without the header.
 static inline void code_inter_luma(MacroblockContext& mb, bool large, const InterPrediction& from,
                                    LumaCandidate& luma) {
@@ -156,7 +165,12 @@ static inline void code_inter_luma(MacroblockContext& mb, bool large, const Inte
   std::memset(luma.total_coeff, 0, sizeof luma.total_coeff);
   std::memset(luma.levels[0], 0, sizeof luma.levels[0]);
   int score = 0;
+  const int coded_blocks = !large && mb.inter_limits != nullptr ? blocks_with_small_levels(mb, from) : 15;
   for (int block = 0; block < 4; ++block) {
+    if ((coded_blocks >> block & 1) == 0) {
+      drop_block(mb, block, from, luma);
+      continue;
+    }
     const int x = 8 * (block & 1), y = 8 * (block >> 1), slot = core::kSlotLuma + 4 * block;
     CodedInterBlock coded;
     if (large) {
@@ -194,13 +208,39 @@ static inline void code_inter_luma(MacroblockContext& mb, bool large, const Inte
   for (int block = 0; block < 4; ++block) drop_block(mb, block, from, luma);
 }
 
+// quantise_chroma, which has less to do where all AC levels are zero.
+static inline ChromaTrial quantise_inter_chroma(MacroblockContext& mb, const InterPrediction& from,
+                                                ChromaCandidate& chroma) {
+  if (mb.inter_limits != nullptr) {
+    TwoRows rows[4];
+    transform_eight_rows(mb.chroma[0], from.chroma[0], rows);
+    const Reaches reaches = reach_limits(rows, mb.inter_limits->chroma);
+    if (!reaches.left && !reaches.right) {
+      ChromaTrial trial{&mb, &from.chroma, &chroma};
+      chroma.mode = core::kIntraChromaDc;
+      std::memset(chroma.levels[2], 0, 8 * sizeof chroma.levels[0]);
+      std::memset(chroma.total_coeff + 2, 0, 8);
+      chroma.nonzero_blocks = 0;
+      for (int c = 0; c < 2; ++c) {
+        for (int block = 0; block < 4; ++block) {
+          trial.dc[c][block] = rows[0][16 * (block >> 1) + 8 * c + 4 * (block & 1)];
+          mb.chroma_counts[c].at(block & 1, block >> 1) = 0;
+        }
+        quantise_chroma_dc(mb, c, false, trial);
+      }
+      return trial;
+    }
+  }
+  return quantise_chroma(mb, core::kIntraChromaDc, from.chroma, mb.search.rdoq, chroma);
+}
+
 static inline void code_inter_chroma(MacroblockContext& mb, const InterPrediction& from,
                                      ChromaCandidate& chroma) {
-  ChromaTrial trial = quantise_chroma(mb, core::kIntraChromaDc, from.chroma, mb.search.rdoq, chroma);
+  ChromaTrial trial = quantise_inter_chroma(mb, from, chroma);
   int pattern = trial.highest_pattern();
   if (mb.search.rd_candidates == 0) {
     int score = 0;
-    for (int i = 2; i < 10; ++i)
+    for (int i = 2; pattern == 2 && i < 10; ++i)
       score += core::decimation_score(core::level_masks(chroma.levels[i], 15), false);
     if (pattern == 2 && score < core::kDroppedChroma) {
       pattern = (chroma.nonzero_blocks & kChromaDcBlocks) != 0 ? 1 : 0;
@@ -220,22 +260,19 @@ static inline void code_inter_chroma(MacroblockContext& mb, const InterPredictio
   settle_chroma(trial, best);
 }
 
-// SATD of the residual with 4x4 transforms, and with 8x8.
+// Compares the SATD of the residual with 4x4 transforms and with 8x8.
 static inline bool prefers_large_transform(const MacroblockContext& mb, const InterPrediction& from) {
   int small = 0, large = 0;
-  for (int block = 0; block < 4; ++block) {
-    int difference[64];
-    const int x = 8 * (block & 1), y = 8 * (block >> 1);
-    for (int i = 0; i < 64; ++i) {
-      difference[i] = mb.luma[y + (i >> 3)][x + (i & 7)] - from.luma[y + (i >> 3)][x + (i & 7)];
+  for (int half = 0; half < 2; ++half) {
+    Lanes rows[2][4];  // of the upper and of the lower 4x4 blocks
+    for (int y = 0; y < 8; ++y) {
+      Lanes predicted, &row = rows[y >> 2][y & 3];
+      load_samples(mb.luma[8 * half + y], row);
+      load_samples(from.luma[8 * half + y], predicted);
+      row -= predicted;
     }
-    for (int sub = 0; sub < 4; ++sub) {
-      int part[16];
-      for (int i = 0; i < 16; ++i)
-        part[i] = difference[8 * (4 * (sub >> 1) + (i >> 2)) + 4 * (sub & 1) + (i & 3)];
-      small += core::satd4x4(part);
-    }
-    large += core::satd8x8(difference);
+    const SatdOfSizes satd = satd_of_sizes(rows);
+    small += satd.by4x4, large += satd.by8x8;
   }
   return large < small;
 }

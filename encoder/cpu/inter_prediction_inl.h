@@ -68,31 +68,49 @@ static inline void predict_rows8(const BlockSource& source, int y, ByteLanes& ro
   mean(first, second, rows);
 }
 
-template <int kWidth, int kHeight>
-static inline void predict_luma(const GopChain& chain, int x, int y, core::MotionVector v, std::uint8_t* out,
-                                int out_pitch) {
-  const BlockSource s = block_source(chain, x, y, v);
-  for (int row = 0; row < kHeight; ++row) {
-    for (int i = 0; i < kWidth; ++i) {
-      out[row * out_pitch + i] = static_cast<std::uint8_t>(
-          core::sample_mean(s.first[row * s.pitch + i], s.second[row * s.pitch + i]));
+// `out` has rows of sixteen samples; kSize: 16 or 8.
+template <int kSize>
+static inline void predict_luma(const GopChain& chain, int x, int y, core::MotionVector v,
+                                std::uint8_t* out) {
+  const BlockSource source = block_source(chain, x, y, v);
+  for (int row = 0; row < (kSize == 16 ? 16 : 4); ++row) {
+    ByteLanes samples;
+    if constexpr (kSize == 16) {
+      predict_row16(source, row, samples);
+      std::memcpy(out + 16 * row, &samples, 16);
+    } else {
+      predict_rows8(source, row, samples);
+      std::memcpy(out + 16 * row, &samples, 8);
+      std::memcpy(out + 16 * (row + 4), reinterpret_cast<const std::uint8_t*>(&samples) + 8, 8);
     }
   }
 }
 
-// (x, y) in samples of chroma.
-template <int kWidth, int kHeight>
-static inline void predict_chroma(const GopChain& chain, int component, int x, int y, core::MotionVector v,
-                                  std::uint8_t* out, int out_pitch) {
-  const PaddedPlane& plane = chain.chroma[component];
-  const std::uint8_t* const s = plane.at(x + (v.x >> 3), y + (v.y >> 3));
-  const int fraction_x = v.x & 7, fraction_y = v.y & 7;
-  for (int row = 0; row < kHeight; ++row) {
-    const std::uint8_t *upper = s + row * plane.pitch, *lower = upper + plane.pitch;
-    for (int i = 0; i < kWidth; ++i) {
-      out[row * out_pitch + i] = static_cast<std::uint8_t>(
-          core::chroma_sample(upper[i], upper[i + 1], lower[i], lower[i + 1], fraction_x, fraction_y));
+// Eight samples of Cb, then eight of Cr. (x, y) in samples of chroma.
+static inline void load_chroma(const GopChain& chain, int x, int y, Lanes& row) {
+  ByteLanes bytes;
+  load_halves(chain.chroma[0].at(x, y), chain.chroma[1].at(x, y), bytes);
+  row = __builtin_convertvector(bytes, Lanes);
+}
+
+// Both components of a block of kSize samples, 8 or 4: `out` has rows of sixteen samples, Cb and, eight
+// samples further, Cr. What is read beyond a block of 4 lies in the planes or beside them.
+template <int kSize>
+static inline void predict_chroma(const GopChain& chain, int x, int y, core::MotionVector v,
+                                  std::uint8_t* out) {
+  const int left = x + (v.x >> 3), top = y + (v.y >> 3);
+  Lanes fraction_x, fraction_y, upper[2], lower[2];
+  fill(v.x & 7, fraction_x);
+  fill(v.y & 7, fraction_y);
+  for (int i = 0; i < 2; ++i) load_chroma(chain, left + i, top, upper[i]);
+  for (int row = 0; row < kSize; ++row) {
+    for (int i = 0; i < 2; ++i) load_chroma(chain, left + i, top + row + 1, lower[i]);
+    const ByteLanes samples = __builtin_convertvector(
+        core::chroma_sample(upper[0], upper[1], lower[0], lower[1], fraction_x, fraction_y), ByteLanes);
+    for (int c = 0; c < 2; ++c) {
+      std::memcpy(out + 16 * row + 8 * c, reinterpret_cast<const std::uint8_t*>(&samples) + 8 * c, kSize);
     }
+    upper[0] = lower[0], upper[1] = lower[1];
   }
 }
 

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#if defined(__SSSE3__)
+#include <tmmintrin.h>
+#endif
+
 #include "core/candidates.h"
 #include "core/cost.h"
 #include "core/intra_pred.h"
@@ -50,9 +54,32 @@ static constexpr Intra4x4Sources make_intra4x4_sources() {
   return sources;
 }
 
+#if defined(__SSSE3__)
+// The same for shuffles of the values' three groups of sixteen. The DC value takes the place of the second
+// group's last, which no mode uses.
+struct Intra4x4Shuffles {
+  alignas(16) std::uint8_t of_group[3][16][16] = {};
+};
+
+static constexpr Intra4x4Shuffles make_intra4x4_shuffles() {
+  constexpr Intra4x4Sources kSources = make_intra4x4_sources();
+  constexpr std::uint8_t kNone = 0x80;
+  Intra4x4Shuffles shuffles;
+  for (int i = 0; i < 16; ++i) {
+    for (int mode = 0; mode < 16; ++mode) {
+      const int from = kSources.index[i][mode], index = from == core::kIntra4x4DcValue ? 31 : from;
+      for (int group = 0; group < 3; ++group) {
+        shuffles.of_group[group][i][mode] =
+            index >> 4 == group ? static_cast<std::uint8_t>(index & 15) : kNone;
+      }
+    }
+  }
+  return shuffles;
+}
+#endif
+
 static inline void predict_all_modes(Intra4x4Canvas& canvas, int x, int y, core::Intra4x4Neighbours available,
                                      bool above_right, Intra4x4Predictions& out) {
-  static constexpr Intra4x4Sources kSources = make_intra4x4_sources();
   std::uint8_t line[core::kIntra4x4LineLength + 1];
   std::memcpy(line + core::kIntra4x4LineCorner, canvas.at(x - 1, y - 1), 9);
   if (!above_right) std::memset(line + 10, line[9], 4);
@@ -61,9 +88,26 @@ static inline void predict_all_modes(Intra4x4Canvas& canvas, int x, int y, core:
   line[0] = line[1];
   std::uint8_t values[core::kIntra4x4Values];
   core::intra4x4_values(line, available, 8, values);
+#if defined(__SSSE3__)
+  static constexpr Intra4x4Shuffles kShuffles = make_intra4x4_shuffles();
+  values[31] = values[core::kIntra4x4DcValue];
+  const auto load = [](const std::uint8_t* bytes) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  };
+  const __m128i groups[3] = {load(values), load(values + 16), load(values + 32)};
+  for (int i = 0; i < 16; ++i) {
+    const auto from = [&](int group) {
+      return _mm_shuffle_epi8(groups[group], load(kShuffles.of_group[group][i]));
+    };
+    _mm_store_si128(reinterpret_cast<__m128i*>(out.sample[i]),
+                    _mm_or_si128(_mm_or_si128(from(0), from(1)), from(2)));
+  }
+#else
+  static constexpr Intra4x4Sources kSources = make_intra4x4_sources();
   for (int i = 0; i < 16; ++i) {
     for (int mode = 0; mode < 16; ++mode) out.sample[i][mode] = values[kSources.index[i][mode]];
   }
+#endif
 }
 
 // SATD of all modes at once.

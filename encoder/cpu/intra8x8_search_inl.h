@@ -216,7 +216,8 @@ static inline void code_8x8_block(MacroblockContext& mb, int bx, int by, const s
   if (by_rdoq) {
     any = quantise8x8_by_rdoq(mb, mb.rate, bx, by, coefficients, out, levels);
   } else {
-    any = quantise8x8_by_dead_zone(coefficients, mb.luma_quantiser8x8, levels);
+    any = (mb.inter_limits == nullptr || any_reaches(coefficients, mb.inter_limits->luma8x8)) &&
+          quantise8x8_by_dead_zone(coefficients, mb.luma_quantiser8x8, levels);
     if (any) {
       to_interleaved(levels, out.levels);
       for (int i = 0; i < 4; ++i) {

@@ -17,24 +17,26 @@
 namespace cu264::encoder::CU264_ISA {
 
 static inline void load_source_neighbours(MacroblockContext& mb, const PaddedPlane& source, int x, int y) {
-  std::memcpy(mb.luma_above, source.at(x - 1, y - 1), sizeof mb.luma_above);
+  mb.luma_above[0] = *source.at(x - 1, y - 1);
+  std::memcpy(mb.luma_above + 1, source.at(x, y - 1), 16);
   std::memcpy(mb.luma_above_right, source.at(x + 16, y - 1), sizeof mb.luma_above_right);
   for (int row = -1; row < 16; ++row) mb.luma_left[1 + row] = *source.at(x - 1, y + row);
 }
 
-// mb.luma and the availability of neighbours are set.
-static inline int estimate_intra(MacroblockContext& mb, const PaddedPlane& source, int x, int y) {
+// Whether Intra prediction costs less than `limit`. mb.luma and the availability of neighbours are set.
+static inline bool intra_costs_less(MacroblockContext& mb, const PaddedPlane& source, int x, int y,
+                                    int limit) {
   load_source_neighbours(mb, source, x, y);
   std::uint8_t predictions[core::kIntra16x16Modes][16][16];
   core::SatdRank ranks[core::kIntra16x16Modes];
   rank_intra16x16(mb, 0, predictions, ranks);
-  const auto whole = static_cast<int>(core::cost_of_rank(ranks[0]));
+  if (static_cast<int>(core::cost_of_rank(ranks[0])) < limit) return true;
 
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
   for (int row = 0; row < 16; ++row) std::memcpy(canvas.at(0, row), mb.luma[row], 16);
   int blocks = 0;
-  for (int block = 0; block < 16 && blocks < whole; ++block) {
+  for (int block = 0; block < 16 && blocks < limit; ++block) {
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
     const core::Intra4x4Neighbours available = {bx > 0 || mb.left, by > 0 || mb.above,
                                                 (bx > 0 || mb.left) && (by > 0 || mb.above)};
@@ -52,7 +54,7 @@ static inline int estimate_intra(MacroblockContext& mb, const PaddedPlane& sourc
     }
     blocks += least + core::kDefaultModeBits * mb.satd_lambda;
   }
-  return std::min(whole, blocks);
+  return blocks < limit;
 }
 
 }  // namespace cu264::encoder::CU264_ISA

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__SSE2__)
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -65,7 +67,9 @@ class DifferenceSum {
     for (int i = 0; i < 16; ++i) sum_[0] += static_cast<std::uint64_t>(std::abs(a[i] - b[i]));
 #endif
   }
-  int total() const { return static_cast<int>(sum_[0] + sum_[1]); }
+  int total() const {
+    return static_cast<int>(sum_[0] + sum_[1]);
+  }
 
  private:
   using Parts = std::uint64_t __attribute__((vector_size(16)));
@@ -76,19 +80,33 @@ static inline void fill(int value, Lanes& lanes) {
   lanes = Lanes{} + static_cast<std::int16_t>(value);
 }
 
+// Sums of four lanes each, in the four words of `sums`.
+using LaneSums = std::uint64_t __attribute__((vector_size(32)));
+static inline void sum_by_fours(const UnsignedLanes& lanes, LaneSums& sums) {
+  using Pairs = std::uint32_t __attribute__((vector_size(32)));
+  const Pairs pairs = reinterpret_cast<Pairs>(lanes);
+  const LaneSums of_pairs = reinterpret_cast<LaneSums>((pairs & 0xffff) + (pairs >> 16));
+  sums = (of_pairs & 0xffffffff) + (of_pairs >> 32);
+}
+
 static inline int sum(const UnsignedLanes& lanes) {
-  const WideLanes wide = __builtin_convertvector(lanes, WideLanes);
-  std::uint32_t total = 0;
-  for (int i = 0; i < 16; ++i) total += wide[i];
-  return static_cast<int>(total);
+  LaneSums sums;
+  sum_by_fours(lanes, sums);
+  return static_cast<int>(sums[0] + sums[1] + sums[2] + sums[3]);
 }
 
 // Two rows of sixteen samples.
 static inline void widen(const ByteLanes& first, const ByteLanes& second, TwoRows& rows) {
   using TwoByteRows = std::uint8_t __attribute__((vector_size(32)));
   TwoByteRows bytes;
+#if defined(__AVX2__)  // which a copy through memory would make wait
+  const __m256i low = _mm256_castsi128_si256(reinterpret_cast<const __m128i&>(first));
+  bytes = reinterpret_cast<TwoByteRows>(
+      _mm256_inserti128_si256(low, reinterpret_cast<const __m128i&>(second), 1));
+#else
   std::memcpy(&bytes, &first, sizeof first);
   std::memcpy(reinterpret_cast<std::uint8_t*>(&bytes) + sizeof first, &second, sizeof second);
+#endif
   rows = __builtin_convertvector(bytes, TwoRows);
 }
 
@@ -96,10 +114,10 @@ static inline void widen(const ByteLanes& first, const ByteLanes& second, TwoRow
 static inline void sum_by_side(const TwoUnsignedRows& rows, int& left, int& right) {
   UnsignedLanes row[2];
   std::memcpy(row, &rows, sizeof row);
-  const WideLanes wide = __builtin_convertvector(row[0], WideLanes) + __builtin_convertvector(row[1], WideLanes);
-  std::uint32_t of_left = 0, of_right = 0;
-  for (int i = 0; i < 8; ++i) of_left += wide[i], of_right += wide[8 + i];
-  left = static_cast<int>(of_left), right = static_cast<int>(of_right);
+  LaneSums sums[2];
+  for (int i = 0; i < 2; ++i) sum_by_fours(row[i], sums[i]);
+  sums[0] += sums[1];
+  left = static_cast<int>(sums[0][0] + sums[0][1]), right = static_cast<int>(sums[0][2] + sums[0][3]);
 }
 
 static inline bool is_zero(const Lanes& lanes) {

@@ -10,6 +10,7 @@
 #include "encoder/cpu/block8x8_coding_inl.h"
 #include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/isa.h"
+#include "encoder/cpu/reconstruct_isa.h"
 #include "encoder/cpu_picture.h"
 #include "encoder/presets.h"
 
@@ -42,7 +43,8 @@ struct MacroblockContext {
   PlaneQuantiser luma_quantiser;
   PlaneQuantiser chroma_quantisers[2];  // of Cb and Cr
   Quantiser8x8At luma_quantiser8x8;
-  bool weighted = false;  // the scaling lists are not flat
+  bool weighted = false;                           // the scaling lists are not flat
+  const InterLevelLimits* inter_limits = nullptr;  // where inter macroblocks are coded by the dead zone
 
   // This macroblock.
   bool left = false;

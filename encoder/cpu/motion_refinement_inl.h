@@ -28,32 +28,46 @@ struct RefinedMacroblock {
 
   RefinedMacroblock(const GopChain& c, int mb_x, int mb_y, int satd_lambda)
       : chain(c), x(16 * mb_x), y(16 * mb_y), lambda(satd_lambda), limits(macroblock_limits(c, mb_x, mb_y)) {
-    const PaddedPlane& plane = chain.source[chain.current][0];
     for (int i = 0; i < 8; ++i) {
       ByteLanes upper, lower;
-      load_bytes(plane.at(x, y + first_row(i)), upper);
-      load_bytes(plane.at(x, y + first_row(i) + 4), lower);
+      load_bytes(plane().at(x, y + first_row(i)), upper);
+      load_bytes(plane().at(x, y + first_row(i) + 4), lower);
       widen(upper, lower, source[i]);
     }
   }
 
+  const PaddedPlane& plane() const { return chain.source[chain.current][0]; }
   // The first of the two rows that source[i] holds.
   static int first_row(int i) { return i + (i & 4); }
+
+  // Adds the SATD of the upper or lower half, by column.
+  void accumulate_half(const BlockSource& from, int half, TwoUnsignedRows& total) const {
+    TwoRows row[4];
+    for (int i = 0; i < 4; ++i) {
+      ByteLanes upper, lower;
+      predict_row16(from, 8 * half + i, upper);
+      predict_row16(from, 8 * half + i + 4, lower);
+      widen(upper, lower, row[i]);
+      row[i] = source[4 * half + i] - row[i];
+    }
+    accumulate_satd(row, total);
+  }
+
+  int satd(core::MotionVector v) const {
+    const BlockSource from = block_source(chain, x, y, v);
+    TwoUnsignedRows total{};
+    for (int half = 0; half < 2; ++half) accumulate_half(from, half, total);
+    int left, right;
+    sum_by_side(total, left, right);
+    return left + right;
+  }
 
   // SATD of the four 8x8 blocks.
   void satd_of_blocks(core::MotionVector v, int (&satd)[4]) const {
     const BlockSource from = block_source(chain, x, y, v);
     for (int half = 0; half < 2; ++half) {
-      TwoRows row[4];
-      for (int i = 0; i < 4; ++i) {
-        ByteLanes upper, lower;
-        predict_row16(from, 8 * half + i, upper);
-        predict_row16(from, 8 * half + i + 4, lower);
-        widen(upper, lower, row[i]);
-        row[i] = source[4 * half + i] - row[i];
-      }
       TwoUnsignedRows total{};
-      accumulate_satd(row, total);
+      accumulate_half(from, half, total);
       sum_by_side(total, satd[2 * half], satd[2 * half + 1]);
     }
   }
@@ -65,9 +79,9 @@ struct RefinedMacroblock {
     for (int i = 0; i < 4; ++i) {
       ByteLanes predicted;
       predict_rows8(from, i, predicted);
-      Lanes own;
-      for (int k = 0; k < 8; ++k) own[k] = source[by / 2 + i][bx + k], own[8 + k] = source[by / 2 + i][16 + bx + k];
-      row[i] = own - __builtin_convertvector(predicted, Lanes);
+      ByteLanes own;
+      load_halves(plane().at(x + bx, y + by + i), plane().at(x + bx, y + by + i + 4), own);
+      row[i] = __builtin_convertvector(own, Lanes) - __builtin_convertvector(predicted, Lanes);
     }
     UnsignedLanes total{};
     accumulate_satd(row, total);
@@ -75,11 +89,7 @@ struct RefinedMacroblock {
   }
 
   int satd_of_partition(int partition, core::MotionVector v) const {
-    if (partition == 0) {
-      int satd[4];
-      satd_of_blocks(v, satd);
-      return core::satd_of(core::partition_blocks(0), satd);
-    }
+    if (partition == 0) return satd(v);
     int total = 0;
     for (int block = 0; block < 4; ++block) {
       if ((core::partition_blocks(partition) >> block & 1) != 0) total += satd_of_block(block, v);
@@ -101,10 +111,11 @@ struct VectorRefinement {
 
   void try_everywhere(core::MotionVector wanted) {
     const core::MotionVector v = mb.limits.clamp(wanted.x, wanted.y);
+    const int cost = bits_cost(v);
+    if (!partitions) return best[0].take(v, mb.satd(v), cost);
     int satd[4];
     mb.satd_of_blocks(v, satd);
-    const int cost = bits_cost(v);
-    for (int i = 0; i < (partitions ? core::kPartitions : 1); ++i) {
+    for (int i = 0; i < core::kPartitions; ++i) {
       best[i].take(v, core::satd_of(core::partition_blocks(i), satd), cost);
     }
   }

@@ -33,6 +33,11 @@ static inline int sum_of_differences(const std::uint8_t* a, std::ptrdiff_t a_pit
   return sum.total();
 }
 
+// Whether a vector must be measured: not if its bits alone cost too much, nor if it is the best one.
+static inline bool may_win(core::MotionVector v, std::uint32_t bits_cost, const core::BestVector& best) {
+  return bits_cost < best.cost && (best.cost == UINT32_MAX || !(v == best.vector));
+}
+
 // Half the samples of a plane in both directions, one row.
 static inline void shrink_row(const PaddedPlane& from, PaddedPlane& to, int y) {
   const std::uint8_t *upper = from.at(0, 2 * y), *lower = from.at(0, 2 * y + 1);
@@ -103,8 +108,8 @@ class SumsOfRows {
 
   const GopChain& chain_;
   int x_ = 0, y_ = 0;
-  Lanes own_[4];                 // of the block that is searched
-  Lanes cost_[kVectors / 16];    // of the horizontal components
+  Lanes own_[4];               // of the block that is searched
+  Lanes cost_[kVectors / 16];  // of the horizontal components
 };
 
 static inline void search_quarter_row(GopChain& chain, int lambda, int row) {
@@ -117,7 +122,8 @@ static inline void search_quarter_row(GopChain& chain, int lambda, int row) {
     const int x = core::kQuarterBlock * column;
     const std::uint8_t* const block = source.at(x, y);
     const auto cost_of = [&](core::MotionVector v) {
-      const int sad = sum_of_differences<8, 8>(block, source.pitch, before.at(x + v.x, y + v.y), before.pitch);
+      const int sad =
+          sum_of_differences<8, 8>(block, source.pitch, before.at(x + v.x, y + v.y), before.pitch);
       return static_cast<std::uint32_t>(sad) + core::vector_cost(v, {}, 1, lambda);
     };
     core::BestVector best;
@@ -162,9 +168,11 @@ static inline void search_half_row(GopChain& chain, int lambda, int mb_y) {
     const int x = 8 * mb_x, y = 8 * mb_y;
     core::BestVector best;
     const auto try_vector = [&](core::MotionVector v) {
+      const std::uint32_t bits_cost = core::vector_cost(v, predicted, 2, lambda);
+      if (!may_win(v, bits_cost, best)) return;
       const int sad =
           sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y), before.pitch);
-      best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, predicted, 2, lambda), v);
+      best.take(static_cast<std::uint32_t>(sad) + bits_cost, v);
     };
     for (const core::MotionVector v : candidates) try_vector(v);
     const core::MotionVector centre = best.vector;
@@ -205,9 +213,11 @@ static inline void search_whole_row(GopChain& chain, int lambda, int pass, int m
     const int x = 16 * mb_x, y = 16 * mb_y;
     core::BestVector best;
     const auto try_vector = [&](core::MotionVector v) {
+      const std::uint32_t bits_cost = core::vector_cost(v, predicted, 4, lambda);
+      if (!may_win(v, bits_cost, best)) return;
       const int sad = sum_of_differences<16, 16>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
                                                  before.pitch);
-      best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, predicted, 4, lambda), v);
+      best.take(static_cast<std::uint32_t>(sad) + bits_cost, v);
     };
     for (const core::MotionVector v : candidates) try_vector(v);
     const core::MotionVector centre = best.vector;
@@ -235,9 +245,11 @@ static inline void search_blocks_row(GopChain& chain, int lambda, int mb_y) {
       const core::MotionVector own = field(0, 0);
       core::BestVector best;
       const auto try_vector = [&](core::MotionVector v) {
+        const std::uint32_t bits_cost = core::vector_cost(v, own, 4, lambda);
+        if (!may_win(v, bits_cost, best)) return;
         const int sad = sum_of_differences<8, 8>(source.at(x, y), source.pitch, before.at(x + v.x, y + v.y),
                                                  before.pitch);
-        best.take(static_cast<std::uint32_t>(sad) + core::vector_cost(v, own, 4, lambda), v);
+        best.take(static_cast<std::uint32_t>(sad) + bits_cost, v);
       };
       for (int i = 0; i < core::kBlockCandidates; ++i)
         try_vector(core::block_candidate(i, block, field, limits));

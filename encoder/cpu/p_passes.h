@@ -5,6 +5,7 @@
 #include "cu264/encoder.h"
 #include "encoder/cpu/gop_chain.h"
 #include "encoder/cpu_picture.h"
+#include "encoder/row_progress.h"
 
 namespace cu264::encoder {
 
@@ -21,7 +22,7 @@ enum class PPass {
   merge,
   merge_again,
   code,          // all macroblocks as inter macroblocks
-  intra_search,  // those that may be better as I macroblocks: rows in order
+  intra_search,  // those that may be better as I macroblocks: each row after the one above
   finish,        // mvd and P_Skip
 };
 
@@ -31,6 +32,7 @@ struct PPicture {
   GopChain& chain;
   int qp;
   Preset preset;
+  RowProgress* intra_rows = nullptr;  // of intra_search; null: rows are done one after another
 };
 
 }  // namespace cu264::encoder

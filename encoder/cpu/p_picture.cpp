@@ -79,7 +79,11 @@ void reconstruct_p_picture(const PPicture& p, const ForRows& for_rows) {
   run(PPass::merge, rows);
   run(PPass::merge_again, rows);
   run(PPass::code, rows);
-  for (int row = 0; row < rows; ++row) run_p_pass(p, PPass::intra_search, row);
+  for_rows_in_order(for_rows, rows, p.picture.mb_width, [&](int row, RowProgress& progress) {
+    PPicture in_order = p;
+    in_order.intra_rows = &progress;
+    run_p_pass(in_order, PPass::intra_search, row);
+  });
   run(PPass::finish, rows);
   settle_kinds(p);
 }

@@ -1,14 +1,10 @@
 // The stage `reconstruct` of a P picture, and what a stream keeps of its pictures for the next.
 #pragma once
 
-#include <functional>
-
 #include "encoder/cpu/p_passes.h"
+#include "encoder/row_progress.h"
 
 namespace cu264::encoder {
-
-// Calls work(row) for rows [0, count), in any order and perhaps at the same time.
-using ForRows = std::function<void(int count, const std::function<void(int row)>& work)>;
 
 // Begins a picture: makes the one before its reference and takes its source into the chain. Call it for all
 // pictures, in order, before the others. `replaces`: the picture is coded in place of the last one, and is

@@ -69,6 +69,7 @@ static inline void code_row(const PPicture& p, int mb_y) {
   for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
     const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
     const int qp = qps.set(index);
+    mb.inter_limits = mb.search.rd_candidates > 0 ? nullptr : &inter_level_limits(qp);
     set_place(mb, picture, mb_x, above);
     load_source(mb, picture, mb_x, mb_y);
     InterChoice& choice = chain.choices[index];
@@ -80,8 +81,9 @@ static inline void code_row(const PPicture& p, int mb_y) {
     const int inter = choice.satd + mb.satd_lambda * choice.bits;
     choice.intra_is_likely = false;
     if (core::inter_is_good(inter, mb.satd_lambda)) continue;
-    const int intra = estimate_intra(mb, chain.source[chain.current][0], 16 * mb_x, 16 * mb_y);
-    choice.intra_is_likely = core::intra_is_likely(intra, inter, mb.satd_lambda, mb.search.rd_candidates > 0);
+    const int limit = core::likely_intra_cost(inter, mb.satd_lambda, mb.search.rd_candidates > 0);
+    choice.intra_is_likely =
+        intra_costs_less(mb, chain.source[chain.current][0], 16 * mb_x, 16 * mb_y, limit);
   }
 }
 
@@ -96,6 +98,10 @@ static inline void intra_row(const PPicture& p, int mb_y) {
     const InterChoice& choice = p.chain.choices[index];
     core::MacroblockRecord* const here = picture.macroblocks.data() + index;
     if (!choice.intra_is_likely || here->kind == core::MacroblockKind::pcm) continue;
+    if (p.intra_rows != nullptr) {
+      p.intra_rows->set_done(mb_y, mb_x);
+      p.intra_rows->wait_above(mb_y, mb_x + 2);
+    }
     const int qp = qps.set(index);
     set_place(mb, picture, mb_x, above);
     mb.left_mb = mb.left ? here - 1 : nullptr;
@@ -109,6 +115,7 @@ static inline void intra_row(const PPicture& p, int mb_y) {
     }
     settle_macroblock(mb, picture, mb_x, mb_y, qp, luma, chroma);
   }
+  if (p.intra_rows != nullptr) p.intra_rows->set_done(mb_y, picture.mb_width);
 }
 
 static inline void finish_row(const PPicture& p, int mb_y) {

@@ -5,6 +5,7 @@
 #include "cu264/encoder.h"
 #include "encoder/cpu/p_passes.h"
 #include "encoder/cpu_picture.h"
+#include "encoder/row_progress.h"
 
 namespace cu264::encoder {
 
@@ -12,6 +13,9 @@ namespace cu264::encoder {
 // samples. Slices of a picture are independent and may run at the same time. `qp` is the slice's QP, to which
 // a macroblock's offset is added if the picture has offsets.
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset);
+
+// The same for all slices of a picture. Rows of macroblocks go to for_rows.
+void reconstruct_i_picture(CpuPicture& picture, int qp, Preset preset, const ForRows& for_rows);
 
 // Sets mb_qp_delta of the slice's macroblocks, and their QP to what a decoder derives.
 void set_mb_qp_deltas(CpuPicture& picture, int slice, int qp);

@@ -1,4 +1,5 @@
-// The loop filter over the edges of one macroblock's plane (H.264 8.7).
+// The loop filter over the edges of one macroblock's plane (H.264 8.7). It depends on the compiler's vector
+// code and is compiled for each instruction set (encoder/deblock_isa.cpp).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,11 @@
 
 #include "core/deblock.h"
 
-namespace cu264::encoder {
+#ifndef CU264_ISA
+#define CU264_ISA isa_portable
+#endif
+
+namespace cu264::encoder::CU264_ISA {
 
 // Samples on each side that an edge's filter reads.
 inline constexpr int kReach[2] = {4, 2};  // luma, chroma
@@ -16,7 +21,7 @@ inline constexpr int kReach[2] = {4, 2};  // luma, chroma
 // leads from a sample to the next one away from the edge. thresholds(i) are those of line i. The lines are
 // copied out, so that nothing aliases and the loop over them vectorises.
 template <int kSize, bool kChroma, bool kStrong, class Thresholds>
-void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const Thresholds& thresholds) {
+static inline void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const Thresholds& thresholds) {
   constexpr int reach = kReach[kChroma];
   std::uint8_t lines[2 * reach][kSize];
   for (int i = 0; i < 2 * reach; ++i) std::memcpy(lines[i], q0 + (i - reach) * across, kSize);
@@ -46,7 +51,8 @@ void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const Thresholds& thre
 // Calls filter(first) with a transposed copy of the plane, in which the lines of vertical edges lie side by
 // side, kSize samples from one to the next. With `left` the copy has the samples to the left.
 template <int kSize, bool kChroma, class Filter>
-void filter_turned(std::uint8_t* samples, std::ptrdiff_t pitch, bool left, const Filter& filter) {
+static inline void filter_turned(std::uint8_t* samples, std::ptrdiff_t pitch, bool left,
+                                 const Filter& filter) {
   constexpr int kBefore = kReach[kChroma];
   const int first = left ? 0 : kBefore;  // there are no samples outside the picture
   std::uint8_t turned[kBefore + kSize][kSize];
@@ -61,4 +67,4 @@ void filter_turned(std::uint8_t* samples, std::ptrdiff_t pitch, bool left, const
   }
 }
 
-}  // namespace cu264::encoder
+}  // namespace cu264::encoder::CU264_ISA
