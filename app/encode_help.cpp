@@ -65,8 +65,8 @@ VerbHelp encode_help() {
        {"format", 0, "h264|mp4|mov|mkv|ts", "whatever the file's name (- is h264)"},
        {"fragmented", 0, nullptr, "mp4 and mov: in fragments; needed on a pipe"},
        {"headers", 0, "every|first",
-        "h264 and ts: parameter sets before every picture, so that any part can be played, or before the "
-        "first (every)"},
+        "h264 and ts: parameter sets before every key picture, so that playing can begin at any of them, or "
+        "before the first (every)"},
        {"faststart", 0, "on|off",
         "mp4 and mov: the index before the pictures, so that playing can begin at once (on)", "on"},
        {"recon", 0, "FILE", "also write what a decoder shows, as raw yuv420p"},

@@ -83,9 +83,8 @@ constexpr OptionRow kOutputRows[] = {
      .meaning = "where SPS and PPS are: first, every or separate (first)",
      .field = "headers",
      .keyword = "headers",
-     .about = "Where packets have the parameter sets: before the first picture, before each, or in none of "
-              "them. MP4 "
-              "files keep them apart from the pictures in any case.",
+     .about = "Where packets have the parameter sets: before the first picture, before each key picture, or "
+              "in none of them. MP4 files keep them apart from the pictures in any case.",
      .value = "NAME"},
 };
 

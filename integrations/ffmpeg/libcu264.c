@@ -694,7 +694,7 @@ static const AVOption options[] = {
      250,
      VE},
     {"headers_first",
-     "SPS and PPS before the first picture alone, instead of every one",
+     "SPS and PPS before the first picture alone, instead of every key picture",
      OFFSET(headers_first),
      AV_OPT_TYPE_BOOL,
      {.i64 = 0},

@@ -94,7 +94,7 @@ void properties_install(GObjectClass* object_class) {
        g_param_spec_boolean("aud", "AUD", "An access unit delimiter before each picture", FALSE, flags)},
       {PROP_REPEAT_HEADERS,
        g_param_spec_boolean("repeat-sequence-header", "Repeat headers",
-                            "SPS and PPS before each picture, not the first alone (byte-stream)", TRUE,
+                            "SPS and PPS before each key picture, not the first alone (byte-stream)", TRUE,
                             flags)},
       {PROP_DEVICE,
        g_param_spec_uint("cuda-device-id", "CUDA device", "Which CUDA device encodes", 0, 63, 0, flags)},

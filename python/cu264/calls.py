@@ -103,7 +103,7 @@ def encode(
     fps : int, float, Fraction, str or (int, int)
         Pictures a second.
     container : {"mp4", "fmp4", "h264", "mkv", "ts"}, default "mp4"
-        h264 is the bare stream, in Annex B form, with parameter sets before every picture. mkv and ts need PyAV.
+        h264 is the bare stream, in Annex B form, with parameter sets before every key picture. mkv and ts need PyAV.
     audio : Audio, or (samples, sample rate), optional
         A track of AAC or Opus; `Audio.encode` says what samples may be.
     qps

@@ -169,7 +169,7 @@ class Settings:
         return dict(self.options).get("timed-bitrate") == "on"
 
     def for_container(self, container: str) -> Settings:
-        """Bare and transport streams have parameter sets before every picture: any part of them can be played."""
+        """Bare and transport streams have parameter sets before every key picture: playing can begin at any of them."""
         options = dict(self.options)
         if container in ("mp4", "fmp4") and (options.get("cbr") == "on" or options.get("frame-bytes", "0") != "0"):
             raise ValueError("cbr= and frame_bytes= make filler data, which MP4 does not allow: use another container")
