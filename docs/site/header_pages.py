@@ -128,7 +128,7 @@ class Page:
                 yield "```cpp\n%s\n```" % signature(member)
                 yield "<div class=\"meaning\" markdown>\n\n%s\n\n</div>" % self.text(member) if self.text(member) else ""
             elif member.get("kind") in ("enum", "typedef"):
-                yield from self.declaration(member, "####")
+                yield from self.declaration(member, "###")
 
     def declaration(self, element, mark="##"):
         kind = element.get("kind")

@@ -23,7 +23,7 @@ CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`].*?\2", re.M | re.S)
 LINK = re.compile(r"(\]\(|^\[[^\]\n]+\]: |(?:src|href)=\")(?![a-z]+:|#|/)([^)\s\"#]+)(#[^)\s\"]*)?", re.M)
 
 SOURCE_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
 <title>{path} - cu264</title><style>
 body {{ margin: 0; font: 14px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; color: #1f2328; background: #fff }}
 main {{ padding: 0 1rem }} h1 {{ font-size: 1rem }} pre {{ overflow-x: auto }} a {{ color: #0a58ca }}

@@ -1,4 +1,4 @@
-"""All-intra H.264 from arrays in GPU or host memory.
+"""H.264 from arrays in GPU or host memory.
 
     import cu264
     cu264.write_video("clip.mp4", frames, fps=24, qp=24)

@@ -18,7 +18,7 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser(
         "transcode",
         help="transcode every clip below a folder",
-        description="Transcodes every clip below a folder to all-intra H.264. The same command again finishes "
+        description="Transcodes every clip below a folder to H.264. The same command again finishes "
         "what was interrupted. OUT_URI/_cu264/ledger.jsonl says what became of each clip. The exit "
         "status is 0 if every clip was coded.",
     )

@@ -13,8 +13,9 @@ function nameParts() {
   const seen = new Map();
   document.querySelectorAll("nav[aria-label]").forEach((part) => {
     const label = part.getAttribute("aria-label");
-    seen.set(label, (seen.get(label) || 0) + 1);
-    if (seen.get(label) > 1) part.setAttribute("aria-label", label + ", " + seen.get(label));
+    const said = label.toLowerCase();  // names that differ in case alone sound the same
+    seen.set(said, (seen.get(said) || 0) + 1);
+    if (seen.get(said) > 1) part.setAttribute("aria-label", label + ", " + seen.get(said));
   });
 }
 addEventListener("DOMContentLoaded", () => {
