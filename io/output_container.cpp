@@ -48,7 +48,7 @@ Container container_by_extension(const std::string& path) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const ContainerFormat* format = extension.empty() ? nullptr : find_format(extension.substr(1));
   if (format) return format->container;
-  throw Error(ErrorCode::invalid_argument, path + ": the extension tells no format",
+  throw Error(ErrorCode::invalid_argument, path + ": the extension names no format",
               "name it .264 .h264 .mp4 .mov .mkv or .ts, or give --format");
 }
 
