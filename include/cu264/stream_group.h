@@ -9,10 +9,11 @@
 //
 // A stream has the bytes that an Encoder with the same Config gives it. Streams share batches if these are
 // the same: width and height, preset, number of slices; CABAC or CAVLC, the 8x8 transform (the profile high)
-// and the scaling lists; the kind and strength of adaptive quantisation and whether it remembers the picture
-// before; whether rate control decides the QPs, and whether a limit or a buffer may have pictures coded
-// again; reconstruction; and for input in RGB its format, matrix and range. A stream that is encrypted or
-// watermarked shares none. Everything else may differ from stream to stream.
+// and the scaling lists; whether there are P pictures, and scene cuts are looked for; the kind and strength
+// of adaptive quantisation and whether it remembers the picture before; whether rate control decides the QPs,
+// and whether a limit or a buffer may have pictures coded again; reconstruction; and for input in RGB its
+// format, matrix and range. A stream that is encrypted or watermarked shares none. Everything else may differ
+// from stream to stream.
 //
 // Threads: any thread may call anything at any time, but for the destructor. Pictures of a stream are encoded
 // in the order of their submission, and its packets come in that order.
