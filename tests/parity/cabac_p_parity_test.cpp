@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/quant.h"
 #include "tests/parity/cabac_runner.h"
 #include "tests/parity/device_test.h"
 #include "tests/parity/p_pictures.h"
@@ -36,62 +36,30 @@ class CabacPParity : public DeviceTest {
     expect_packed(code_cabac_on_device(shape, pictures, params, headers), wanted, shape, what);
   }
 
-  // P pictures with a key picture among them.
+  // With pictures of any QP.
+  CheckBatch at_any_qp() {
+    return [this](const Shape& shape, std::vector<TestPicture> pictures, const std::string& what) {
+      expect_parity(shape, std::move(pictures), static_cast<int>(random_() % 52), what);
+    };
+  }
   void expect_parity_of_invented(const Shape& shape, const PContent& content, int count,
                                  const std::string& what) {
-    std::vector<TestPicture> pictures;
-    for (int i = 0; i < count; ++i) {
-      pictures.push_back(i == 1 ? invented_picture(shape, content.density, content.largest, random_)
-                                : invented_p_picture(shape, content, random_));
-    }
-    expect_parity(shape, std::move(pictures), static_cast<int>(random_() % 52), what);
+    at_any_qp()(shape, invented_gop(shape, content, count, random_), what);
   }
 
   std::mt19937 random_{264};
 };
 
 TEST_F(CabacPParity, Clips) {
-  test::QuickCases cases(7);
-  for (const test::Motion motion : test::kMotions) {
-    for (const Shape& shape : {Shape{64, 48, 1}, Shape{112, 96, 3, PixelFormat::i420, true}}) {
-      for (const int qp : {12, 27, 44}) {
-        if (cases.leave_out()) continue;
-        const Preset preset = qp == 27 ? Preset::balanced : Preset::fast;
-        ASSERT_NO_FATAL_FAILURE(
-            expect_parity(shape, coded_clip(shape, motion, test::quick() ? 3 : 6, qp, preset, true), qp,
-                          std::string(test::name_of(motion)) + ", QP " + std::to_string(qp)));
-      }
-    }
-  }
+  on_coded_clips(true, at_any_qp());
 }
 
 TEST_F(CabacPParity, InventedPictures) {
-  test::QuickCases cases(5);
-  for (const int mvd : {0, 2, 40, 2000}) {
-    for (const int density : {0, 6, 60, 256}) {
-      for (const bool large_transform : {false, true}) {
-        if (cases.leave_out()) continue;
-        const int rows = test::quick() ? 3 : 13;
-        const Shape shape{test::quick() ? 128 : 400, 16 * rows, 1 + static_cast<int>(random_() % rows),
-                          PixelFormat::i420, large_transform};
-        PContent content;
-        content.mvd = mvd, content.density = density;
-        content.largest = mvd == 40 ? core::kMaxLevel : 9;
-        content.intra = mvd == 2 ? 128 : 20;
-        content.pcm_in = density == 6 ? 20 : 0;
-        ASSERT_NO_FATAL_FAILURE(expect_parity_of_invented(
-            shape, content, 5, "mvd " + std::to_string(mvd) + ", density " + std::to_string(density)));
-      }
-    }
-  }
+  on_invented_pictures({0, 2, 40, 2000}, random_, at_any_qp());
 }
 
 TEST_F(CabacPParity, SmallPictures) {
-  for (const Shape& shape : {Shape{16, 16, 1}, Shape{18, 34, 1}, Shape{16, 80, 5}, Shape{80, 16, 1}}) {
-    PContent content;
-    content.mvd = 300;
-    ASSERT_NO_FATAL_FAILURE(expect_parity_of_invented(shape, content, 6, "small"));
-  }
+  on_small_pictures(random_, at_any_qp());
 }
 
 // Pictures of P_Skip alone among others, and long runs of it.

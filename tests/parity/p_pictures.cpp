@@ -1,10 +1,14 @@
 #include "tests/parity/p_pictures.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "core/motion_prediction.h"
+#include "core/quant.h"
 #include "tests/parity/coded_gop.h"
+#include "tests/support/quick.h"
 
 namespace cu264::parity {
 namespace {
@@ -91,6 +95,62 @@ TestPicture invented_p_picture(const Shape& shape, const PContent& content, std:
     invent_inter(mb, coded.motion[i], content, levels, total_coeff, random);
   }
   return picture;
+}
+
+std::vector<TestPicture> invented_gop(const Shape& shape, const PContent& content, int count,
+                                      std::mt19937& random) {
+  std::vector<TestPicture> pictures;
+  for (int i = 0; i < count; ++i) {
+    pictures.push_back(i == 1 ? invented_picture(shape, content.density, content.largest, random)
+                              : invented_p_picture(shape, content, random));
+  }
+  return pictures;
+}
+
+void on_coded_clips(bool cabac, const CheckBatch& check) {
+  test::QuickCases cases(7);
+  for (const test::Motion motion : test::kMotions) {
+    for (const Shape& shape : {Shape{64, 48, 1}, Shape{112, 96, 3, PixelFormat::i420, true}}) {
+      for (const int qp : {12, 27, 44}) {
+        if (cases.leave_out()) continue;
+        const Preset preset = qp == 27 ? Preset::balanced : Preset::fast;
+        check(shape, coded_clip(shape, motion, test::quick() ? 3 : 6, qp, preset, cabac),
+              std::string(test::name_of(motion)) + ", QP " + std::to_string(qp));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+void on_invented_pictures(const std::vector<int>& mvds, std::mt19937& random, const CheckBatch& check) {
+  test::QuickCases cases(5);
+  for (const int mvd : mvds) {
+    for (const int density : {0, 6, 60, 256}) {
+      for (const bool large_transform : {false, true}) {
+        if (cases.leave_out()) continue;
+        const int rows = test::quick() ? 3 : 13;
+        const Shape shape{test::quick() ? 128 : 400, 16 * rows, 1 + below(random, rows), PixelFormat::i420,
+                          large_transform};
+        PContent content;
+        content.mvd = mvd, content.density = density;
+        content.largest = mvd == 40 ? core::kMaxLevel : 9;
+        content.intra = mvd == 2 ? 128 : 20;
+        content.pcm_in = density == 6 ? 20 : 0;
+        check(shape, invented_gop(shape, content, 5, random),
+              "mvd " + std::to_string(mvd) + ", density " + std::to_string(density));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+void on_small_pictures(std::mt19937& random, const CheckBatch& check) {
+  for (const Shape& shape : {Shape{16, 16, 1}, Shape{18, 34, 1}, Shape{16, 80, 5}, Shape{80, 16, 1}}) {
+    PContent content;
+    content.mvd = 300;
+    check(shape, invented_gop(shape, content, 6, random), "small");
+    if (testing::Test::HasFatalFailure()) return;
+  }
 }
 
 }  // namespace cu264::parity

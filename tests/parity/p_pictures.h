@@ -1,7 +1,9 @@
 // Coded pictures of P slices on which entropy coders are compared.
 #pragma once
 
+#include <functional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "cu264/encoder.h"
@@ -30,5 +32,19 @@ struct PContent {
 };
 
 TestPicture invented_p_picture(const Shape& shape, const PContent& content, std::mt19937& random);
+
+// P pictures with a key picture among them.
+std::vector<TestPicture> invented_gop(const Shape& shape, const PContent& content, int count,
+                                      std::mt19937& random);
+
+// Compares a coder on a batch. `what` says which.
+using CheckBatch =
+    std::function<void(const Shape& shape, std::vector<TestPicture> pictures, const std::string& what)>;
+
+// Batches on which every coder is compared, with CU264_TEST_QUICK fewer and smaller ones. They end with the
+// first fatal failure.
+void on_coded_clips(bool cabac, const CheckBatch& check);
+void on_invented_pictures(const std::vector<int>& mvds, std::mt19937& random, const CheckBatch& check);
+void on_small_pictures(std::mt19937& random, const CheckBatch& check);
 
 }  // namespace cu264::parity

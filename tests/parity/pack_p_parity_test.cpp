@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/quant.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
 #include "entropy/pack/published/gvle_packer.h"
 #include "tests/parity/device_test.h"
@@ -41,62 +40,24 @@ class PackPParity : public DeviceTest, public testing::WithParamInterface<const 
     expect_packed(pack_on_device(shape, pictures, headers, 2, 0, nullptr, GetParam()), wanted, shape, what);
   }
 
-  // P pictures with a key picture among them.
   void expect_parity_of_invented(const Shape& shape, const PContent& content, int count,
                                  const std::string& what) {
-    std::vector<TestPicture> pictures;
-    for (int i = 0; i < count; ++i) {
-      pictures.push_back(i == 1 ? invented_picture(shape, content.density, content.largest, random_)
-                                : invented_p_picture(shape, content, random_));
-    }
-    expect_parity(shape, std::move(pictures), what);
+    expect_parity(shape, invented_gop(shape, content, count, random_), what);
   }
 
   std::mt19937 random_{264};
 };
 
 TEST_P(PackPParity, Clips) {
-  test::QuickCases cases(7);
-  for (const test::Motion motion : test::kMotions) {
-    for (const Shape& shape : {Shape{64, 48, 1}, Shape{112, 96, 3, PixelFormat::i420, true}}) {
-      for (const int qp : {12, 27, 44}) {
-        if (cases.leave_out()) continue;
-        const Preset preset = qp == 27 ? Preset::balanced : Preset::fast;
-        ASSERT_NO_FATAL_FAILURE(
-            expect_parity(shape, coded_clip(shape, motion, test::quick() ? 3 : 6, qp, preset, false),
-                          std::string(test::name_of(motion)) + ", QP " + std::to_string(qp)));
-      }
-    }
-  }
+  on_coded_clips(false, expect_parity);
 }
 
 TEST_P(PackPParity, InventedPictures) {
-  test::QuickCases cases(5);
-  for (const int mvd : {0, 2, 40, 2000, 32767}) {
-    for (const int density : {0, 6, 60, 256}) {
-      for (const bool large_transform : {false, true}) {
-        if (cases.leave_out()) continue;
-        const int rows = test::quick() ? 3 : 13;
-        const Shape shape{test::quick() ? 128 : 400, 16 * rows, 1 + static_cast<int>(random_() % rows),
-                          PixelFormat::i420, large_transform};
-        PContent content;
-        content.mvd = mvd, content.density = density;
-        content.largest = mvd == 40 ? core::kMaxLevel : 9;
-        content.intra = mvd == 2 ? 128 : 20;
-        content.pcm_in = density == 6 ? 20 : 0;
-        ASSERT_NO_FATAL_FAILURE(expect_parity_of_invented(
-            shape, content, 5, "mvd " + std::to_string(mvd) + ", density " + std::to_string(density)));
-      }
-    }
-  }
+  on_invented_pictures({0, 2, 40, 2000, 32767}, random_, expect_parity);
 }
 
 TEST_P(PackPParity, SmallPictures) {
-  for (const Shape& shape : {Shape{16, 16, 1}, Shape{18, 34, 1}, Shape{16, 80, 5}, Shape{80, 16, 1}}) {
-    PContent content;
-    content.mvd = 300;
-    ASSERT_NO_FATAL_FAILURE(expect_parity_of_invented(shape, content, 6, "small"));
-  }
+  on_small_pictures(random_, expect_parity);
 }
 
 // Runs of P_Skip over many groups, of which some have no bits, or so few that several share a byte.
