@@ -62,7 +62,7 @@ std::string text_of(const std::uint32_t* words, std::size_t bits) {
 class CavlcForms : public DeviceTest, public testing::WithParamInterface<CodingForm> {
  protected:
   void expect_parity(const Shape& shape, const std::vector<TestPicture>& pictures, const std::string& what) {
-    const std::vector<CodedBlocks> runs = code_on_device(GetParam(), shape, pictures, 3);
+    const std::vector<CodedBlocks> runs = code_on_device(GetParam(), shape, pictures, repetitions(3, 2));
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       const std::vector<std::string> wanted = expected(pictures[i].coded);
       std::string whole;

@@ -2,6 +2,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
+#include <cstring>
+
 namespace cu264::parity {
 namespace {
 
@@ -19,6 +22,14 @@ std::string why_no_device() {
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
   }
   return status == cudaSuccess ? std::string() : cudaGetErrorString(status);
+}
+
+int repetitions(int on_a_gpu, int on_the_emulator) {
+  cudaDeviceProp properties;
+  const bool emulated = cudaGetDeviceProperties(&properties, 0) == cudaSuccess &&
+                        std::strcmp(properties.name, "emulator") == 0 &&
+                        std::getenv("CU264_EMULATOR_SEED") == nullptr;
+  return emulated ? on_the_emulator : on_a_gpu;
 }
 
 }  // namespace cu264::parity

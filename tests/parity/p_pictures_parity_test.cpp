@@ -33,7 +33,18 @@ Config gop_config(Preset preset, const Coding& coding, int gop, int qp) {
   return config;
 }
 
-class PPicturesParity : public SessionParity {};
+class PPicturesParity : public SessionParity {
+ protected:
+  // Sizes of batches that a case is coded with: in a quick run one of `all`, and the next one for the next
+  // case.
+  std::vector<int> batches(std::vector<int> all) {
+    if (test::quick()) all = {all[case_++ % all.size()]};
+    return all;
+  }
+
+ private:
+  std::size_t case_ = 0;
+};
 
 TEST_F(PPicturesParity, SmallCase) {
   test::QuickCases cases(3);
@@ -61,7 +72,7 @@ TEST_F(PPicturesParity, EveryMotionAndQp) {
           config.slices = 1 + qp % 3;
           config.deblock = qp != 42;
           if (qp % 2 == 1) config.aq = AdaptiveQuantisation::variance;
-          expect_parity(config, test::make_clip(motion, 100, 82, 7), {1, 3, 7});
+          expect_parity(config, test::make_clip(motion, 100, 82, 7), batches({1, 3, 7}));
           if (HasFatalFailure()) return;
         }
       }
@@ -85,13 +96,13 @@ TEST_F(PPicturesParity, Sizes) {
 // GOPs of a batch lie beside each other, and go on in the next batch.
 TEST_F(PPicturesParity, GopsAndBatches) {
   const std::vector<test::Picture> clip = test::make_clip(Motion::noisy, 48, 48, 19);
-  test::QuickCases cases(4);
+  test::QuickCases cases(3);
   for (const int gop : {0, 2, 3, 5, 30}) {
-    if (cases.leave_out()) continue;
     for (const bool aq : {false, true}) {
+      if (cases.leave_out()) continue;
       Config config = gop_config(Preset::fast, kCodings[0], gop, 29);
       if (aq) config.aq = AdaptiveQuantisation::variance;
-      expect_parity(config, clip, {1, 2, 7, 19});
+      expect_parity(config, clip, batches({1, 2, 7, 19}));
       if (HasFatalFailure()) return;
     }
   }
@@ -133,7 +144,7 @@ TEST_F(PPicturesParity, RateControl) {
     if (mode == 2) config.bitrate = 250000, config.cbr = true;
     if (mode == 3) config.max_frame_bytes = 900;
     if (mode == 4) config.max_frame_bytes = 500, config.on_overflow = OnOverflow::drop;
-    expect_parity(config, clip, {1, 4});
+    expect_parity(config, clip, batches({1, 4}));
     if (HasFatalFailure()) return;
   }
 }

@@ -42,7 +42,6 @@ class SessionParity : public DeviceTest {
     return encode(config, place(pictures, format, MemoryKind::host));
   }
 
-  // Runs three times: a difference between runs would be a race.
   static void expect_parity(Config config, const std::vector<test::Picture>& pictures,
                             const std::vector<int>& batches) {
     config.width = pictures[0].width, config.height = pictures[0].height;
@@ -53,7 +52,7 @@ class SessionParity : public DeviceTest {
     for (const int batch : batches) {
       config.batch = batch;
       SCOPED_TRACE(text(config));
-      for (int run = 0; run < 3; ++run) {
+      for (int run = repetitions(3, 1); run > 0; --run) {
         expect_equal(host, encode(config, frames));
         if (HasFatalFailure()) return;
       }
