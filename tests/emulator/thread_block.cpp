@@ -1,6 +1,7 @@
 #include "tests/emulator/thread_block.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
@@ -20,9 +21,15 @@ constexpr std::size_t kSharedAlignment = 256;
 
 // The fiber runs a thread of one block after another.
 struct Thread {
+  unsigned index = 0;  // in its block
   ThreadIndices indices;
   std::unique_ptr<Fiber> fiber;
   bool ended = false;
+  // What the thread waits for: that this counter is no longer `seen`. Null if it does not wait.
+  const unsigned* counter = nullptr;
+  unsigned seen = 0;
+
+  bool waits() const { return counter != nullptr && *counter == seen; }
 };
 
 struct Barrier {
@@ -36,6 +43,7 @@ struct Barrier {
 struct Exchange {
   unsigned mask = 0;  // 0 if the exchange is free
   unsigned arrived = 0, read = 0;
+  unsigned complete = 0;  // how often all lanes have arrived
   LaneValues values;
   char order;  // a token
 };
@@ -48,7 +56,7 @@ struct Block {
   std::deque<Thread> threads;  // as many as the largest block had
   std::vector<Warp> warps;
   Barrier all, named[16];
-  std::size_t running = 0;  // index of the thread that runs
+  Thread* running = nullptr;
   std::size_t alive = 0;
   std::vector<char> shared;
   const std::function<void()>* body = nullptr;
@@ -71,7 +79,7 @@ std::minstd_rand& numbers() {
 }
 
 // Puts the warps in random order, with the lanes of each in ascending or descending order.
-void shuffle(std::vector<std::size_t>& order) {
+void shuffle(std::vector<Thread*>& order) {
   const std::size_t threads = order.size();
   std::vector<std::size_t> warps(block.warps.size());
   std::iota(warps.begin(), warps.end(), std::size_t{0});
@@ -79,9 +87,27 @@ void shuffle(std::vector<std::size_t>& order) {
   auto next = order.begin();
   for (const std::size_t warp : warps) {
     const auto first = next;
-    for (std::size_t i = 32 * warp; i < std::min(threads, 32 * (warp + 1)); ++i) *next++ = i;
+    for (std::size_t i = 32 * warp; i < std::min(threads, 32 * (warp + 1)); ++i) *next++ = &block.threads[i];
     if (numbers()() & 1) std::reverse(first, next);
   }
+}
+
+// Lets the other threads run until `counter` changes. A thread that waits has no turns: in a block of which
+// one warp works, switching to all the others would take most of the time.
+void wait_for_change(const unsigned& counter) {
+  Thread& thread = *block.running;
+  thread.counter = &counter;
+  thread.seen = counter;
+  thread.fiber->give_way();
+  thread.counter = nullptr;
+}
+
+// Opens the barrier if enough threads have arrived.
+void open_if_complete(Barrier& barrier, std::size_t expected) {
+  if (barrier.arrived == 0 || static_cast<std::size_t>(barrier.arrived) < expected) return;
+  barrier.result = barrier.with_predicate;
+  barrier.arrived = barrier.with_predicate = 0;
+  ++barrier.generation;
 }
 
 // What the fiber of a thread does.
@@ -92,6 +118,7 @@ void run_threads(Thread& thread) {
     order_before(&block.ends);
     thread.ended = true;
     --block.alive;
+    open_if_complete(block.all, block.alive);  // the others do not wait for this thread any longer
     thread.fiber->give_way();
   }
 }
@@ -101,6 +128,7 @@ void start_threads(std::size_t count, dim3 size, uint3 block_index, dim3 grid) {
   for (std::size_t i = 0; i < count; ++i) {
     Thread& thread = block.threads[i];
     const unsigned index = static_cast<unsigned>(i);
+    thread.index = index;
     thread.indices = {
         {index % size.x, index / size.x % size.y, index / size.x / size.y}, block_index, size, grid};
     thread.ended = false;
@@ -110,16 +138,21 @@ void start_threads(std::size_t count, dim3 size, uint3 block_index, dim3 grid) {
 }
 
 void run_block(std::size_t count) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<Thread*> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = &block.threads[i];
   for (unsigned round = 0; block.alive > 0; ++round) {
     if (shuffled() && round % 16 == 0) shuffle(order);
-    for (const std::size_t i : order) {
-      Thread& thread = block.threads[i];
-      if (thread.ended) continue;
-      block.running = i;
-      here = &thread.indices;
-      thread.fiber->resume();
+    bool all_wait = true;
+    for (Thread* const thread : order) {
+      if (thread->ended || thread->waits()) continue;
+      all_wait = false;
+      block.running = thread;
+      here = &thread->indices;
+      thread->fiber->resume();
+    }
+    if (all_wait) {
+      std::fputs("emulator: the threads of a block wait for each other\n", stderr);
+      std::abort();
     }
   }
 }
@@ -129,16 +162,8 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
   order_before(&barrier.order[generation % 2]);
   ++barrier.arrived;
   barrier.with_predicate += predicate;
-  while (barrier.generation == generation) {
-    // Threads that have ended are not waited for.
-    if (static_cast<std::size_t>(barrier.arrived) >= (expected != 0 ? expected : block.alive)) {
-      barrier.result = barrier.with_predicate;
-      barrier.arrived = barrier.with_predicate = 0;
-      ++barrier.generation;
-    } else {
-      give_way();
-    }
-  }
+  open_if_complete(barrier, expected);
+  if (barrier.generation == generation) wait_for_change(barrier.generation);
   order_after(&barrier.order[generation % 2]);
   return barrier.result;
 }
@@ -148,11 +173,11 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
 const ThreadIndices* here = nullptr;
 
 void give_way() {
-  block.threads[block.running].fiber->give_way();
+  block.running->fiber->give_way();
 }
 
 int wait_for_block(bool predicate) {
-  return wait(block.all, 0, predicate);
+  return wait(block.all, block.alive, predicate);
 }
 
 void wait_at_barrier(int barrier, int threads) {
@@ -160,12 +185,12 @@ void wait_at_barrier(int barrier, int threads) {
 }
 
 int lane() {
-  return static_cast<int>(block.running % 32);
+  return static_cast<int>(block.running->index % 32);
 }
 
 LaneValues exchange(unsigned mask, std::uint64_t value, bool with_memory) {
   const unsigned own = 1u << lane();
-  Warp& warp = block.warps[block.running / 32];
+  Warp& warp = block.warps[block.running->index / 32];
   Exchange* meeting = nullptr;
   while (meeting == nullptr) {
     for (Exchange& e : warp.exchanges) {
@@ -182,12 +207,15 @@ LaneValues exchange(unsigned mask, std::uint64_t value, bool with_memory) {
   if (with_memory) order_before(&meeting->order);
   meeting->values.of[lane()] = value;
   meeting->arrived |= own;
-  while (meeting->arrived != mask) give_way();
-  const LaneValues values = meeting->values;
+  if (meeting->arrived == mask) {
+    ++meeting->complete;
+  } else {
+    wait_for_change(meeting->complete);
+  }
   if (with_memory) order_after(&meeting->order);
   meeting->read |= own;
   if (meeting->read == mask) meeting->mask = 0;
-  return values;
+  return meeting->values;
 }
 
 void* dynamic_shared_memory() {
