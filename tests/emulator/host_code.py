@@ -76,7 +76,8 @@ def host_code(text):
 def main():
     root, out = map(pathlib.Path, sys.argv[1:3])
     for name in sys.argv[3:]:
-        text = '#include "device_code.h"\n#line 1 "' + str(root / name) + '"\n' + host_code((root / name).read_text())
+        # Without the root, so that ccache finds what another clone has compiled.
+        text = f'#include "device_code.h"\n#line 1 "{name}"\n' + host_code((root / name).read_text())
         to = out / (name + (".cpp" if name.endswith(".cu") else ""))
         if name.endswith(".cuh"):
             text = "#pragma once\n" + text.replace("#pragma once\n", "\n", 1)
