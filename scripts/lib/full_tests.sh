@@ -56,7 +56,8 @@ python/tests/requirements.txt: the tests of the Python package are skipped"
     echo "add_test(lint \"$root/scripts/lint\" \"$root/build\")"
     echo "add_test(site \"$root/scripts/site\")"
     echo "set_tests_properties(site PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS docs)"
-    echo "set_tests_properties(lint PROPERTIES PROCESSORS $jobs TIMEOUT 1800 SKIP_RETURN_CODE 77 LABELS lint)"
+    # First, since it wants all processors: later it would wait for the others to end.
+    echo "set_tests_properties(lint PROPERTIES PROCESSORS $jobs COST 1000 TIMEOUT 1800 SKIP_RETURN_CODE 77 LABELS lint)"
   } >"$all/CTestTestfile.cmake"
   step testing
   say "Testing"
