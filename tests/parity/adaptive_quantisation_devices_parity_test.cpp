@@ -15,6 +15,7 @@
 #include "support/picture.h"
 #include "tests/parity/device_test.h"
 #include "tests/parity/placed_frames.h"
+#include "tests/support/quick.h"
 
 namespace cu264::parity {
 namespace {
@@ -53,10 +54,11 @@ std::vector<PlacedFrame> drifting(int pictures, int width, int height) {
 
 class AdaptiveQuantisationDevices : public DeviceTest {
  protected:
-  static void expect_parity(const std::vector<int>& devices, int batch) {
+  void expect_parity(const std::vector<int>& devices, int batch) {
     SCOPED_TRACE(std::to_string(devices.size()) + " devices, batches of " + std::to_string(batch));
     const std::vector<PlacedFrame> frames = drifting(23, 80, 48);
     for (const auto& [name, value] : {std::pair{"edge-guided", "3"}, {"aq", "steps"}, {"aq", "variance"}}) {
+      if (cases_.leave_out()) continue;
       Config config = test::baseline_config();
       config.width = 80, config.height = 48, config.preset = Preset::fast;
       config.set(name, value);
@@ -70,6 +72,9 @@ class AdaptiveQuantisationDevices : public DeviceTest {
       }
     }
   }
+
+ private:
+  test::QuickCases cases_{5};
 };
 
 TEST_F(AdaptiveQuantisationDevices, OneDeviceAsSeveral) {

@@ -365,7 +365,7 @@ TEST_F(MotionParity, ExtremePictures) {
 }
 
 TEST_F(MotionParity, PicturesThatAreNoWholeMacroblocks) {
-  test::QuickCases cases(4);
+  test::QuickCases cases(5);
   for (const Preset preset : kPresets) {
     for (const int slices : {1, 2, 4}) {
       for (const bool cabac : {false, true}) {

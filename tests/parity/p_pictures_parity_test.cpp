@@ -47,7 +47,7 @@ class PPicturesParity : public SessionParity {
 };
 
 TEST_F(PPicturesParity, SmallCase) {
-  test::QuickCases cases(3);
+  test::QuickCases cases(5);
   for (const Preset preset : kCodedPresets) {
     for (const Coding& coding : kCodings) {
       for (const Motion motion : {Motion::slow, Motion::noisy, Motion::cut}) {
