@@ -15,21 +15,42 @@ constexpr char kRemedy[] = "set a smaller batch, or free memory that other progr
 
 }  // namespace
 
-DeviceGuard::DeviceGuard(int device) : device_(device) {
-  cudaGetLastError();
-  check_cuda(cudaGetDevice(&before_), "asking for the current device");
-  if (before_ != device_) check_cuda(cudaSetDevice(device_), "selecting the device");
+int current_device() {
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the current device");
+  return device;
 }
 
-DeviceGuard::~DeviceGuard() {
-  if (before_ != device_) cudaSetDevice(before_);
-}
-
-Stream::Stream(Priority priority) {
+Stream::Stream(Priority priority) : device_(current_device()) {
   int lowest = 0, highest = 0;
   check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for the priorities of streams");
   const int wanted = priority == Priority::high ? highest : lowest;
   check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, wanted), "making a stream");
+}
+
+Stream::~Stream() {
+  const DeviceGuard guard(device_, std::nothrow);
+  cudaStreamDestroy(stream_);
+}
+
+Event::Event(bool yields) : device_(current_device()) {
+  const unsigned flags = cudaEventDisableTiming | (yields ? cudaEventBlockingSync : 0u);
+  check_cuda(cudaEventCreateWithFlags(&event_, flags), "making an event");
+}
+
+Event::~Event() {
+  const DeviceGuard guard(device_, std::nothrow);
+  cudaEventDestroy(event_);
+}
+
+void FreeDeviceMemory::operator()(void* d_memory) const {
+  const DeviceGuard guard(device, std::nothrow);
+  cudaFree(d_memory);
+}
+
+void FreePinnedMemory::operator()(void* memory) const {
+  const DeviceGuard guard(device, std::nothrow);
+  cudaFreeHost(memory);
 }
 
 DeviceAllocation allocate_device(std::size_t bytes, int device) {
@@ -45,7 +66,7 @@ DeviceAllocation allocate_device(std::size_t bytes, int device) {
                 kRemedy);
   }
   check_cuda(status, "allocating device memory");
-  return DeviceAllocation(d_memory);
+  return DeviceAllocation(d_memory, FreeDeviceMemory{device});
 }
 
 PinnedAllocation allocate_pinned(std::size_t bytes) {
@@ -58,7 +79,7 @@ PinnedAllocation allocate_pinned(std::size_t bytes) {
                 kRemedy);
   }
   check_cuda(status, "allocating page-locked memory");
-  return PinnedAllocation(memory);
+  return PinnedAllocation(memory, FreePinnedMemory{current_device()});
 }
 
 }  // namespace cu264

@@ -1,5 +1,6 @@
-// Owners of CUDA streams, events and memory, and the choice of the current device. A stream, an event or
-// memory belongs to the device that was current when it was made.
+// Owners of CUDA streams, events and memory. They belong to the context that was current when they were made,
+// which in the library is always the primary context of a device (contexts.h). They may be destroyed whatever
+// context is current.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,23 +9,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "common/cuda/contexts.h"
 #include "common/cuda/error_check.h"
 
 namespace cu264 {
 
-// Makes a device current, and restores the caller's device when it is destroyed. It discards an error that
-// the calling thread has not read, which check_launch would mistake for one of the library's own.
-class DeviceGuard {
- public:
-  explicit DeviceGuard(int device);
-  ~DeviceGuard();
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-
- private:
-  int device_;
-  int before_ = 0;
-};
+int current_device();
 
 // A stream that does not synchronise with CUDA's default stream.
 class Stream {
@@ -32,7 +22,7 @@ class Stream {
   // Thread blocks on a stream of high priority start before those on others.
   enum class Priority { normal, high };
   explicit Stream(Priority priority = Priority::normal);
-  ~Stream() { cudaStreamDestroy(stream_); }
+  ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
@@ -41,6 +31,7 @@ class Stream {
   }
 
  private:
+  const int device_;
   cudaStream_t stream_ = nullptr;
 };
 
@@ -55,11 +46,8 @@ inline bool has_happened(cudaEvent_t event) {
 class Event {
  public:
   // With `yields` a thread sleeps while it waits for the event. Otherwise it spins, which has less latency.
-  explicit Event(bool yields = true) {
-    const unsigned flags = cudaEventDisableTiming | (yields ? cudaEventBlockingSync : 0u);
-    check_cuda(cudaEventCreateWithFlags(&event_, flags), "making an event");
-  }
-  ~Event() { cudaEventDestroy(event_); }
+  explicit Event(bool yields = true);
+  ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   cudaEvent_t get() const { return event_; }
@@ -70,19 +58,23 @@ class Event {
   bool done() const { return has_happened(event_); }
 
  private:
+  const int device_;
   cudaEvent_t event_ = nullptr;
 };
 
 struct FreeDeviceMemory {
-  void operator()(void* d_memory) const { cudaFree(d_memory); }
+  int device = 0;
+  void operator()(void* d_memory) const;
 };
 struct FreePinnedMemory {
-  void operator()(void* memory) const { cudaFreeHost(memory); }
+  int device = 0;
+  void operator()(void* memory) const;
 };
 using DeviceAllocation = std::unique_ptr<void, FreeDeviceMemory>;
 using PinnedAllocation = std::unique_ptr<void, FreePinnedMemory>;
 
-// Both throw an Error(out_of_memory) that says how much was wanted and, for a device, how much is free.
+// Both throw an Error(out_of_memory) that says how much was wanted and, for a device, how much is free. The
+// device must be current.
 DeviceAllocation allocate_device(std::size_t bytes, int device);
 PinnedAllocation allocate_pinned(std::size_t bytes);
 

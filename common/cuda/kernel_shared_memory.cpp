@@ -3,10 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 #include <tuple>
 
-#include "common/cuda/error_check.h"
+#include "common/cuda/driver_api.h"
+#include "common/cuda/handles.h"
 
 namespace cu264 {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 // ends.
 struct Settings {
   std::mutex mutex;
-  std::set<std::tuple<const void*, int, cudaFuncAttribute>> made;
+  std::set<std::tuple<const void*, unsigned long long, cudaFuncAttribute>> made;
 
   static Settings& instance() {
     static Settings* const settings = new Settings;
@@ -23,15 +25,24 @@ struct Settings {
   }
 };
 
-// Sets the attribute to value(device) unless that has been done for the kernel and the current device. A
+// A number that no other context ever has. Without a current context the runtime takes the device's primary
+// one.
+unsigned long long id_of_context(int device) {
+  std::optional<DeviceGuard> guard;
+  if (current_context() == nullptr) guard.emplace(device);
+  unsigned long long id = 0;
+  check_driver(driver_api().get_context_id(nullptr, &id), "asking for the current context");
+  return id;
+}
+
+// Sets the attribute to value(device) unless that has been done for the kernel and the current context. A
 // thread that arrives meanwhile waits, so that its launch finds what it needs.
 template <class Value>
 void set_once(const void* kernel, cudaFuncAttribute attribute, const Value& value) {
-  int device = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
+  const int device = current_device();
+  const std::tuple setting(kernel, id_of_context(device), attribute);
   Settings& settings = Settings::instance();
   const std::lock_guard lock(settings.mutex);
-  const std::tuple setting(kernel, device, attribute);
   if (settings.made.count(setting) != 0) return;
   check_cuda(cudaFuncSetAttribute(kernel, attribute, value(device)), "setting a kernel's shared memory");
   settings.made.insert(setting);

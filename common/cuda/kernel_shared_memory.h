@@ -1,7 +1,8 @@
 // How much of a multiprocessor's shared memory kernels may take. CUDA keeps these settings with the kernel,
 // for all threads of the process. If each launch made its own setting, it could undo the setting that another
-// thread's launch needs. So each setting is made once for a kernel and a device, with a value that suits
-// every launch. Nothing else sets attributes of kernels (scripts/check-layout).
+// thread's launch needs. So each setting is made once for a kernel and a context (a caller's too, where a
+// function works on a caller's stream alone), with a value that suits every launch. Nothing else sets
+// attributes of kernels (scripts/check-layout).
 #pragma once
 
 namespace cu264 {

@@ -23,6 +23,7 @@ constexpr std::size_t kMaxDeviceBytes = 8192 * kMiB;  // and at most a quarter o
 struct Piece {
   std::uint8_t* memory = nullptr;
   std::size_t bytes = 0;
+  int owner = 0;  // the device that allocated it, of page-locked memory too
 };
 
 // The memory of one device, or the page-locked memory.
@@ -44,13 +45,13 @@ class Cache {
   Piece take(std::size_t wanted, int device) {
     const std::size_t bytes = piece_bytes(wanted);
     if (const std::optional<Piece> piece = find(bytes, device)) return *piece;
-    Piece piece{nullptr, bytes};
+    Piece piece;
     try {
-      piece.memory = allocate(bytes, device);
+      piece = allocate(bytes, device);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::out_of_memory) throw;
       release();
-      piece.memory = allocate(bytes, device);
+      piece = allocate(bytes, device);
     }
     const std::lock_guard lock(mutex_);
     Shelf& shelf = shelf_of(device);
@@ -123,18 +124,21 @@ class Cache {
     return std::min(kMaxDeviceBytes, total / 4);
   }
 
-  static std::uint8_t* allocate(std::size_t bytes, int device) {
-    return static_cast<std::uint8_t*>(device == kPinnedMemory ? allocate_pinned(bytes).release()
-                                                              : allocate_device(bytes, device).release());
+  static Piece allocate(std::size_t bytes, int device) {
+    if (device != kPinnedMemory)
+      return {static_cast<std::uint8_t*>(allocate_device(bytes, device).release()), bytes, device};
+    PinnedAllocation pinned = allocate_pinned(bytes);
+    const int owner = pinned.get_deleter().device;
+    return {static_cast<std::uint8_t*>(pinned.release()), bytes, owner};
   }
 
   // Errors do not matter: if the device is lost, so is its memory.
   static void free(const std::list<Piece>& pieces, int device) {
     for (const Piece& piece : pieces) {
       if (device == kPinnedMemory) {
-        FreePinnedMemory()(piece.memory);
+        FreePinnedMemory{piece.owner}(piece.memory);
       } else {
-        FreeDeviceMemory()(piece.memory);
+        FreeDeviceMemory{piece.owner}(piece.memory);
       }
     }
     if (!pieces.empty()) cudaGetLastError();
@@ -147,27 +151,31 @@ class Cache {
 }  // namespace
 
 CachedMemory::~CachedMemory() {
-  if (memory_ != nullptr) Cache::instance().give_back({memory_, bytes_}, device_);
+  if (memory_ != nullptr) Cache::instance().give_back({memory_, bytes_, owner_}, device_);
 }
 
 CachedMemory::CachedMemory(CachedMemory&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_), device_(other.device_) {}
+    : memory_(std::exchange(other.memory_, nullptr)),
+      bytes_(other.bytes_),
+      device_(other.device_),
+      owner_(other.owner_) {}
 
 CachedMemory& CachedMemory::operator=(CachedMemory&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
   std::swap(device_, other.device_);
+  std::swap(owner_, other.owner_);
   return *this;
 }
 
 CachedMemory take_device(std::size_t bytes, int device) {
   const Piece piece = Cache::instance().take(bytes, device);
-  return CachedMemory(piece.memory, piece.bytes, device);
+  return CachedMemory(piece.memory, piece.bytes, device, piece.owner);
 }
 
 CachedMemory take_pinned(std::size_t bytes) {
   const Piece piece = Cache::instance().take(bytes, kPinnedMemory);
-  return CachedMemory(piece.memory, piece.bytes, kPinnedMemory);
+  return CachedMemory(piece.memory, piece.bytes, kPinnedMemory, piece.owner);
 }
 
 std::size_t piece_bytes(std::size_t bytes) {

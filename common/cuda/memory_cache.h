@@ -1,6 +1,8 @@
 // Memory that outlives its owner. The driver takes milliseconds to allocate device memory and, above all,
 // page-locked memory, so what one owner gives back is kept for the next. The process has one cache, which any
 // thread may use. It keeps a bounded amount; beyond that it returns the oldest pieces to the driver first.
+// All of it belongs to the primary contexts of the devices (contexts.h), so a device's number says which
+// context a piece is of.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +26,17 @@ class CachedMemory {
  private:
   friend CachedMemory take_device(std::size_t bytes, int device);
   friend CachedMemory take_pinned(std::size_t bytes);
-  CachedMemory(std::uint8_t* memory, std::size_t bytes, int device)
-      : memory_(memory), bytes_(bytes), device_(device) {}
+  CachedMemory(std::uint8_t* memory, std::size_t bytes, int device, int owner)
+      : memory_(memory), bytes_(bytes), device_(device), owner_(owner) {}
 
   std::uint8_t* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  int device_ = 0;
+  int device_ = 0;  // or kPinnedMemory
+  int owner_ = 0;   // the device that allocated it
 };
 
 // Both throw an Error(out_of_memory) if neither the cache nor, once the cache has been released, the driver
-// has as many bytes. The device must be current.
+// has as many bytes. A DeviceGuard must hold, for take_device of that device.
 CachedMemory take_device(std::size_t bytes, int device);
 CachedMemory take_pinned(std::size_t bytes);
 

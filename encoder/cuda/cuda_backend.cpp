@@ -81,6 +81,7 @@ class CudaBackend final : public Backend {
   // Work in flight still uses the backend's memory and the caller's. If the device is lost nothing uses it,
   // so errors do not matter here.
   ~CudaBackend() override {
+    const DeviceGuard guard(device_, std::nothrow);
     copies_.reset();
     wait_for_device();
   }

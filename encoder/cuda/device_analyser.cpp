@@ -50,11 +50,13 @@ class Pool {
         result_bytes_(static_cast<std::size_t>(together) * sizeof(core::PictureMeasure)) {}
   ~Pool() {
     // By now no work may use the memory. If the device is lost, its memory is lost too.
-    const DeviceGuard guard(device_);
+    const DeviceGuard guard(device_, std::nothrow);
     for (const std::unique_ptr<Group>& group : groups_) cudaEventSynchronize(group->measured.get());
   }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
+
+  int device() const { return device_; }
 
   std::unique_ptr<Group> take_group() {
     const std::lock_guard lock(mutex_);
@@ -127,12 +129,18 @@ class DeviceAnalysedFrame final : public AnalysedFrame {
   DeviceAnalysedFrame& operator=(const DeviceAnalysedFrame&) = delete;
 
   bool done() const override {
-    if (group_->started && !group_->done) group_->done = group_->measured.done();
+    if (group_->started && !group_->done) {
+      const DeviceGuard guard(pool_->device());
+      group_->done = group_->measured.done();
+    }
     return group_->done;
   }
   const core::PictureMeasure& measure() override {
     if (!group_->started) analyser_.start();
-    if (!group_->done) group_->measured.wait();
+    if (!group_->done) {
+      const DeviceGuard guard(pool_->device());
+      group_->measured.wait();
+    }
     group_->done = true;
     return group_->results[index_];
   }
@@ -166,7 +174,7 @@ class DeviceAnalyser final : public Analyser {
                "clearing device memory");
   }
   ~DeviceAnalyser() override {
-    const DeviceGuard guard(device_);
+    const DeviceGuard guard(device_, std::nothrow);
     try {
       start();
     } catch (...) {  // the device is lost, and every other call says so

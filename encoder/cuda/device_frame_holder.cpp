@@ -37,8 +37,8 @@ class DeviceFrameHolder final : public FrameHolder {
   }
 
   HeldFrame mark(const Frame& frame) const {
-    check_on_device(frame, device_);
     const DeviceGuard guard(device_);
+    check_on_device(frame, device_);
     return {frame, marker_.mark(static_cast<cudaStream_t>(frame.stream)), nullptr};
   }
 

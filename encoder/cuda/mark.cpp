@@ -20,7 +20,12 @@ std::uint64_t id_of(cudaStream_t stream) {
 
 Written Marker::mark(cudaStream_t stream) const {
   const std::shared_ptr<Mark> mark(new Mark(events_));
-  mark->record(stream);
+  const CallersStream callers(stream);
+  if (callers.is_foreign()) {
+    mark->record_foreign(callers);
+  } else {
+    mark->record(stream);
+  }
   return mark;
 }
 
@@ -54,6 +59,15 @@ void Mark::record(cudaStream_t stream) const {
   place_ = ++events_->recorded;
 }
 
+// An event of the caller's context goes with its mark, because the context may be destroyed once the frame is
+// done with. Such a mark covers no other: its number of a stream is far above CUDA's.
+void Mark::record_foreign(const CallersStream& stream) {
+  const std::lock_guard lock(events_->mutex);
+  callers_event_.emplace(stream);
+  place_ = ++events_->recorded;
+  stream_id_ = ~place_;
+}
+
 void Mark::close() const {
   if (open()) record(own_stream_->get());
 }
@@ -61,7 +75,8 @@ void Mark::close() const {
 void Mark::hold_back(const Stream& reader) const {
   if (own_stream_.get() == &reader) return;  // which is in order
   close();
-  if (!event_->done()) reader.wait_for(event_->get());
+  const cudaEvent_t event = callers_event_ ? callers_event_->get() : event_->get();
+  if (!has_happened(event)) reader.wait_for(event);
 }
 
 void Marks::add(const Written& mark) {

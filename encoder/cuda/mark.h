@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "common/cuda/callers_stream.h"
 #include "common/cuda/handles.h"
 #include "encoder/held_frame.h"
 
@@ -17,9 +19,10 @@ namespace cu264::encoder::cuda {
 // Makes the marks of one device. Marks may outlive it.
 class Marker {
  public:
-  // Returns a mark after the work that `stream` has been given so far. `stream` belongs to the current
-  // device, which is the marker's. It may also be null or one of CUDA's handles for default streams; the
-  // per-thread handle stands for the calling thread's stream. Any number of threads may call this at once.
+  // Returns a mark after the work that `stream` has been given so far. A DeviceGuard holds, of the marker's
+  // device; `stream` may be of any context. It may also be null or one of CUDA's handles for default streams:
+  // see CallersStream; the per-thread handle stands for the calling thread's stream. Any number of threads
+  // may call this at once.
   Written mark(cudaStream_t stream) const;
 
   // Returns an open mark, which is placed when it is first waited for or closed. Until then it also covers
@@ -63,10 +66,12 @@ class Mark {
   friend class Marker;
   explicit Mark(std::shared_ptr<Marker::Events> events) : events_(std::move(events)) {}
   void record(cudaStream_t stream) const;
+  void record_foreign(const CallersStream& stream);
 
   const std::shared_ptr<Marker::Events> events_;
   std::shared_ptr<const Stream> own_stream_;  // of a mark that was made open
-  mutable std::unique_ptr<Event> event_;
+  mutable std::unique_ptr<Event> event_;      // or:
+  std::optional<CallersEvent> callers_event_;
   mutable std::uint64_t stream_id_ = 0;  // which no other stream of the device ever has
   mutable std::uint64_t place_ = 0;      // among the marker's; 0: it is open
 };

@@ -49,6 +49,7 @@ MemoryRequirement memory_required(const StreamParams& params, const std::vector<
 void release_cached_memory() {
   release_memory_cache();
   forget_shared_memory_settings();
+  forget_primary_contexts();
 }
 
 }  // namespace cu264::encoder::cuda

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/cuda/callers_stream.h"
 #include "encoder/cuda/convert_rgb.h"
 #include "encoder/frame_layout.h"
 
@@ -64,10 +65,9 @@ bool follows(const Frame& frame, int plane) {
 void check_on_device(const Frame& frame, int device) {
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     if (plane > 0 && follows(frame, plane)) continue;
-    cudaPointerAttributes attributes{};
-    check_cuda(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
-    const bool here = attributes.type == cudaMemoryTypeDevice && attributes.device == device;
-    if (here || attributes.type == cudaMemoryTypeManaged) continue;
+    // Any context of the device can read memory that another one of them has allocated.
+    const MemoryPlace place = place_of(frame.plane[plane]);
+    if (place.managed || (place.on_device && place.device == device)) continue;
     throw Error(ErrorCode::bad_input,
                 "plane " + std::to_string(plane) + " of a frame is not in the memory of device " +
                     std::to_string(device),

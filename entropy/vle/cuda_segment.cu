@@ -22,28 +22,29 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 struct FreeDevice {
-  void operator()(std::uint8_t* d_memory) const { cudaFree(d_memory); }
+  int device = 0;
+  void operator()(std::uint8_t* d_memory) const { FreeDeviceMemory{device}(d_memory); }
 };
 using DeviceMemory = std::unique_ptr<std::uint8_t[], FreeDevice>;
 
-DeviceMemory allocate_device(std::size_t size) {
+DeviceMemory allocate_device(std::size_t size, int device) {
   void* d_memory = nullptr;
   if (cudaMalloc(&d_memory, size) != cudaSuccess) {
     cudaGetLastError();
     throw Error(ErrorCode::out_of_memory, "the device does not have " + std::to_string(size) + " bytes left",
                 "use the cpu backend");
   }
-  return DeviceMemory(static_cast<std::uint8_t*>(d_memory));
+  return DeviceMemory(static_cast<std::uint8_t*>(d_memory), FreeDevice{device});
 }
 
-HostMemory allocate_pinned(std::size_t size) {
+HostMemory allocate_pinned(std::size_t size, int device) {
   void* memory = nullptr;
   if (cudaMallocHost(&memory, size) != cudaSuccess) {
     cudaGetLastError();
     throw Error(ErrorCode::out_of_memory, std::to_string(size) + " bytes cannot be pinned",
                 "use the cpu backend");
   }
-  return {static_cast<std::uint8_t*>(memory), [](std::uint8_t* pinned) { cudaFreeHost(pinned); }};
+  return {static_cast<std::uint8_t*>(memory), FreePinnedMemory{device}};
 }
 
 // The small data that is transferred, in one piece of pinned memory.
@@ -78,11 +79,11 @@ class CudaCoder final : public SegmentCoder {
       const DeviceGuard current(device_);
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
       scratch_size_ = scratch_for_all();
-      d_scratch_ = allocate_device(scratch_size_);
-      d_input_ = allocate_device(kSegmentSize);
-      d_output_ = allocate_device(kSegmentSize);
-      d_small_ = allocate_device(sizeof(Small));
-      small_memory_ = allocate_pinned(sizeof(Small));
+      d_scratch_ = allocate_device(scratch_size_, device_);
+      d_input_ = allocate_device(kSegmentSize, device_);
+      d_output_ = allocate_device(kSegmentSize, device_);
+      d_small_ = allocate_device(sizeof(Small), device_);
+      small_memory_ = allocate_pinned(sizeof(Small), device_);
       small_ = reinterpret_cast<Small*>(small_memory_.get());
       // If this build has no code for the device, this call says so.
       count(0);
@@ -99,7 +100,7 @@ class CudaCoder final : public SegmentCoder {
 
   HostMemory allocate(std::size_t size) override {
     const DeviceGuard current(device_);
-    return allocate_pinned(size);
+    return allocate_pinned(size, device_);
   }
 
   SegmentPlan encode(Bytes input, std::uint64_t position, std::span<std::uint8_t> record) override {
@@ -144,6 +145,7 @@ class CudaCoder final : public SegmentCoder {
 
   void close() {
     if (stream_ == nullptr) return;
+    const DeviceGuard current(device_, std::nothrow);
     cudaStreamSynchronize(stream_);
     cudaStreamDestroy(stream_);
   }

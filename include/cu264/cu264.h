@@ -182,8 +182,10 @@ typedef struct cu264_frame {
   ptrdiff_t pitch[3];      /* bytes between rows; negative: bottom-up */
   int64_t pts;             /* handed back unchanged in the packet */
   void* user_data;         /* handed back unchanged in the packet */
-  /* Device memory only: the cudaStream_t (CUstream) whose work so far writes the planes; null is CUDA's
-   * default stream. The device waits for that work. The stream may be destroyed once the frame was sent. */
+  /* Device memory only: the cudaStream_t (CUstream) whose work so far writes the planes, of any context of
+   * the device; null is the default stream of the context that is current when the frame is sent. The device
+   * waits for that work. The stream may be destroyed once the frame was sent, and a context of the caller's
+   * own once the frame's packet was received. */
   void* stream;
   int64_t added_bytes; /* that the caller adds to the packet: limits, bitrates and the buffer count them */
   int32_t has_qp;      /* not 0: `qp` holds for this picture, instead of the configuration's */

@@ -12,7 +12,7 @@
 // byte, as another encoder would code it. To reuse an encoder costs nothing.
 //
 // Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. All that
-// they share is a cache of memory (release_cached_memory), which looks after its own threads.
+// they share is a cache of memory (release_cached_memory). Every call restores the thread's CUDA context.
 //
 // Errors: every call may throw cu264::Error. After a throw from send, receive or flush the encoder can only
 // be destroyed.

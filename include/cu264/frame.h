@@ -46,11 +46,11 @@ struct Frame {
   // returns; pinned and device memory must stay unchanged until the frame's packet has been received.
   const std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};
-  // Has a meaning for device memory only: the cudaStream_t whose work so far writes the planes, of the device
-  // that they are on. The device waits for that work, the host does not. Null and cudaStreamLegacy are CUDA's
-  // default stream, cudaStreamPerThread is that of the thread that sends the frame. The stream may be
-  // destroyed once the frame was sent. Pinned memory, like host memory, has been written when the frame is
-  // sent.
+  // Has a meaning for device memory only: the cudaStream_t whose work so far writes the planes, of any
+  // context of the device. The device waits for that work, the host does not. Null and cudaStreamLegacy are
+  // the default stream of the context that is current when the frame is sent, cudaStreamPerThread that of the
+  // thread. The stream may be destroyed once the frame was sent, a context of the caller's own once its
+  // packet was received. Pinned memory, like host memory, has been written when the frame is sent.
   void* stream = nullptr;
   std::int64_t pts = 0;  // in Config::time_base units, handed back unchanged in the packet
   // How long the picture is shown, in the same units; 0: 1 / Config::frame_rate. Config::timed_bitrate counts

@@ -5,31 +5,20 @@
 #include "cu264/status.h"
 
 #if defined(CU264_WITH_CUDA)
-#include <cuda_runtime_api.h>
-
 #include <map>
 #include <mutex>
+
+#include "common/cuda/callers_stream.h"
+#include "common/cuda/handles.h"
 
 namespace cu264::python {
 namespace {
 
-void check(cudaError_t result, const char* doing) {
-  if (result == cudaSuccess) return;
-  const bool memory = result == cudaErrorMemoryAllocation;
-  throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device_failure,
-              std::string(doing) + ": " + cudaGetErrorString(result));
+cudaStream_t handle(void* stream) {
+  return static_cast<cudaStream_t>(stream);
 }
 
 }  // namespace
-
-CurrentDevice::CurrentDevice(int device) {
-  check(cudaGetDevice(&before_), "asking for the current device");
-  check(cudaSetDevice(device), "choosing a device");
-}
-
-CurrentDevice::~CurrentDevice() {
-  cudaSetDevice(before_);
-}
 
 void* stream_of(int device) {
   static std::mutex mutex;
@@ -38,50 +27,59 @@ void* stream_of(int device) {
   cudaStream_t& stream = streams[device];
   if (stream == nullptr) {
     const CurrentDevice current(device);
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
   }
   return stream;
 }
 
 void wait_for_stream(void* stream, void* other, int device) {
   const CurrentDevice current(device);
-  cudaEvent_t made = nullptr;
-  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
-  const std::unique_ptr<CUevent_st, cudaError_t (*)(cudaEvent_t)> event(made, cudaEventDestroy);
-  check(cudaEventRecord(event.get(), static_cast<cudaStream_t>(other)), "asking for a stream's work");
-  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event.get(), 0), "waiting for a stream");
+  const CallersStream callers(handle(other));
+  const auto wait_for = [stream](cudaEvent_t event) {
+    check_cuda(cudaStreamWaitEvent(handle(stream), event, 0), "waiting for a stream");
+  };
+  if (callers.is_foreign()) {
+    wait_for(CallersEvent(callers).get());
+    return;
+  }
+  const Event event;
+  event.record(callers.get());
+  wait_for(event.get());
 }
 
 int device_of(const void* address) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, address), "asking where frames lie");
-  return attributes.device;
+  return place_of(address).device;
 }
 
 std::shared_ptr<std::uint8_t> allocate_on_device(std::size_t bytes, int device, void* stream) {
   const CurrentDevice current(device);
   void* d_memory = nullptr;
-  check(cudaMallocAsync(&d_memory, bytes, static_cast<cudaStream_t>(stream)), "allocating device memory");
-  return {static_cast<std::uint8_t*>(d_memory),
-          [stream](std::uint8_t* d_bytes) { cudaFreeAsync(d_bytes, static_cast<cudaStream_t>(stream)); }};
+  check_cuda(cudaMallocAsync(&d_memory, bytes, handle(stream)), "allocating device memory");
+  return {static_cast<std::uint8_t*>(d_memory), [device, stream](std::uint8_t* d_bytes) {
+            const CurrentDevice own(device, std::nothrow);
+            cudaFreeAsync(d_bytes, handle(stream));
+          }};
 }
 
 void copy_rows(std::uint8_t* d_to, std::int64_t to_pitch, const std::uint8_t* d_from, std::int64_t from_pitch,
-               std::int64_t row_bytes, std::int64_t rows, void* stream) {
+               std::int64_t row_bytes, std::int64_t rows, int device, void* stream) {
+  const CurrentDevice current(device);
   const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
-  check(cudaMemcpy2DAsync(d_to, size(to_pitch), d_from, size(from_pitch), size(row_bytes), size(rows),
-                          cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),
-        "copying frames");
+  check_cuda(cudaMemcpy2DAsync(d_to, size(to_pitch), d_from, size(from_pitch), size(row_bytes), size(rows),
+                               cudaMemcpyDeviceToDevice, handle(stream)),
+             "copying frames");
 }
 
-void synchronise(void* stream) {
-  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "waiting for frames");
+void synchronise(int device, void* stream) {
+  const CurrentDevice current(device);
+  check_cuda(cudaStreamSynchronize(handle(stream)), "waiting for frames");
 }
 
-void copy_to_host(void* to, const void* d_from, std::size_t bytes, void* stream) {
-  check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, static_cast<cudaStream_t>(stream)),
-        "copying from the device");
-  synchronise(stream);
+void copy_to_host(void* to, const void* d_from, std::size_t bytes, int device, void* stream) {
+  const CurrentDevice current(device);
+  check_cuda(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, handle(stream)),
+             "copying from the device");
+  synchronise(device, stream);
 }
 
 }  // namespace cu264::python
@@ -117,13 +115,13 @@ std::shared_ptr<std::uint8_t> allocate_on_device(std::size_t, int, void*) {
   refuse();
 }
 void copy_rows(std::uint8_t*, std::int64_t, const std::uint8_t*, std::int64_t, std::int64_t, std::int64_t,
-               void*) {
+               int, void*) {
   refuse();
 }
-void synchronise(void*) {
+void synchronise(int, void*) {
   refuse();
 }
-void copy_to_host(void*, const void*, std::size_t, void*) {
+void copy_to_host(void*, const void*, std::size_t, int, void*) {
   refuse();
 }
 

@@ -60,8 +60,8 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
   ReleasedGil released;
   // Both arrays may have streams of their own, which `stream` waits for.
   if (pictures.on_device()) {
-    synchronise(pictures.frame(0).stream);
-    synchronise(target.stream);
+    synchronise(pictures.device(), pictures.frame(0).stream);
+    synchronise(target.device, target.stream);
   }
   for (std::size_t first = 0; first < count;) {
     const std::size_t some = std::min(count - first, static_cast<std::size_t>(execution_.batch));
@@ -76,7 +76,8 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
           allocate_on_device(some * sub_images * sizeof(canny::Thresholds), pictures.device(), stream);
       const CurrentDevice current(pictures.device());
       detector_->detect(from, to, reinterpret_cast<canny::Thresholds*>(d_thresholds.get()), memory, stream);
-      copy_to_host(thresholds, d_thresholds.get(), some * sub_images * sizeof(canny::Thresholds), stream);
+      copy_to_host(thresholds, d_thresholds.get(), some * sub_images * sizeof(canny::Thresholds),
+                   pictures.device(), stream);
     } else {
       detector_->detect(from, to, thresholds, memory);
     }

@@ -266,7 +266,7 @@ double FrameArray::clipped() const {
     for (std::int64_t r = 0; r < asked; ++r) {
       const std::uint8_t* row = from.plane[0] + (2 * r + 1) * rows / (2 * asked) * from.pitch[0];
       if (array_.on_device) {
-        copy_to_host(copied.data(), row, copied.size(), array_.stream);
+        copy_to_host(copied.data(), row, copied.size(), array_.device, array_.stream);
         row = copied.data();
       }
       for (std::int64_t i = 0; i < values; i += step, ++seen) {
@@ -353,10 +353,10 @@ void FrameArray::copy() {
       if (from.pitch[p] < bytes)
         refuse("rows of the frames overlap or run backwards: make the frames contiguous");
       copy_rows(device_copy_.get() + i * size + offset[p], bytes, from.plane[p], from.pitch[p], bytes, rows,
-                array_.stream);
+                array_.device, array_.stream);
     }
   }
-  synchronise(array_.stream);
+  synchronise(array_.device, array_.stream);
   for (int p = 0; p < planes; ++p) {
     std::int64_t bytes = 0, rows = 0;
     plane_rows(p, bytes, rows);

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/emulator/driver.h"
+
 namespace cu264::emulator {
 
 struct LateWork {
@@ -17,7 +19,8 @@ namespace {
 
 struct StreamState {
   unsigned long long id = 0;
-  bool blocking = true;  // its work and that of the default stream wait for each other
+  CUcontext context = nullptr;
+  bool blocking = true;  // its work and that of its context's default stream wait for each other
   bool late = false;
   LateWorks own;
   LateWorks awaited;  // of other streams, by cudaStreamWaitEvent
@@ -26,8 +29,8 @@ struct StreamState {
 struct Streams {
   std::recursive_mutex mutex;
   unsigned long long last_id = 0;
-  StreamState by_default;
-  std::map<std::thread::id, StreamState> of_threads;  // cudaStreamPerThread
+  std::map<CUcontext, StreamState> by_default;
+  std::map<std::pair<CUcontext, std::thread::id>, StreamState> of_threads;  // cudaStreamPerThread
   std::map<cudaStream_t, StreamState> named;
   std::vector<cudaStream_t> handles;  // of destroyed streams, which are used again as CUDA's are
   LateWorks all;
@@ -46,10 +49,11 @@ bool is_default(cudaStream_t stream) {
 
 StreamState& state_of(cudaStream_t stream) {
   Streams& all = streams();
-  StreamState& state = is_default(stream)              ? all.by_default
-                       : stream == cudaStreamPerThread ? all.of_threads[std::this_thread::get_id()]
+  const CUcontext current = current_context() != nullptr ? current_context() : primary_context();
+  StreamState& state = is_default(stream)              ? all.by_default[current]
+                       : stream == cudaStreamPerThread ? all.of_threads[{current, std::this_thread::get_id()}]
                                                        : all.named[stream];
-  if (state.id == 0) state.id = ++all.last_id;
+  if (state.id == 0) state.id = ++all.last_id, state.context = current;
   return state;
 }
 
@@ -96,6 +100,11 @@ unsigned long long stream_id(cudaStream_t stream) {
   return state_of(stream).id;
 }
 
+CUcontext context_of(cudaStream_t stream) {
+  const std::lock_guard lock(streams().mutex);
+  return state_of(stream).context;
+}
+
 LateWorks unfinished(cudaStream_t stream) {
   if (undone == 0) return {};
   Streams& all = streams();
@@ -103,12 +112,14 @@ LateWorks unfinished(cudaStream_t stream) {
   LateWorks works;
   StreamState& state = state_of(stream);
   if (is_default(stream)) {
-    for (auto& [thread, other] : all.of_threads) append(works, other);
+    for (auto& [thread, other] : all.of_threads) {
+      if (other.context == state.context) append(works, other);
+    }
     for (auto& [handle, other] : all.named) {
-      if (other.blocking) append(works, other);
+      if (other.blocking && other.context == state.context) append(works, other);
     }
   } else if (state.blocking) {
-    append(works, all.by_default);
+    append(works, all.by_default[state.context]);
   }
   append(works, state);
   return works;

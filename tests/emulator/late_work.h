@@ -4,6 +4,7 @@
 // when the host does. Who reads what they write and has not waited reads what was there before.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <functional>
@@ -19,10 +20,11 @@ struct LateWork;
 using LateWorks = std::vector<std::shared_ptr<LateWork>>;  // in the order in which they are done
 
 // For the emulated runtime. `stream` is null for CUDA's default stream; it and the handles of default streams
-// always exist.
+// always exist, in each context.
 cudaStream_t make_stream(bool blocking);
 void destroy_stream(cudaStream_t stream);
 unsigned long long stream_id(cudaStream_t stream);  // which no other stream ever has
+CUcontext context_of(cudaStream_t stream);          // for default streams the current one
 // Does what work on the stream waits for.
 void begin_work(cudaStream_t stream);
 // Does the work, now or late.

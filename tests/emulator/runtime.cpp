@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "tests/emulator/driver.h"
 #include "tests/emulator/late_work.h"
 
 namespace {
@@ -23,6 +24,7 @@ std::map<const char*, std::size_t> allocations;
 // What was unfinished on the stream when the event was recorded.
 struct EventState {
   std::mutex mutex;
+  CUcontext context = nullptr;
   emulator::LateWorks unfinished;
 };
 
@@ -42,9 +44,9 @@ std::map<const void*, cudaFuncAttributes> attributes_of_kernels;
 
 }  // namespace
 
-extern "C" {
+namespace cu264::emulator::runtime {
 
-cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+cudaError_t allocate(void** memory, std::size_t bytes) {
   if (bytes > kMemory) return cudaErrorMemoryAllocation;
   const std::size_t size = (bytes + kAlignment) / kAlignment * kAlignment;
   *memory = std::aligned_alloc(kAlignment, size);
@@ -54,14 +56,61 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   allocations[static_cast<const char*>(*memory)] = bytes;
   return cudaSuccess;
 }
-cudaError_t cudaFree(void* memory) {
-  emulator::finish_all();
+
+cudaError_t free_memory(void* memory) {
+  finish_all();
   const std::lock_guard lock(allocations_lock);
   allocations.erase(static_cast<const char*>(memory));
   std::free(memory);
   return cudaSuccess;
 }
+
+bool is_device_memory(const void* address) {
+  const std::lock_guard lock(allocations_lock);
+  const auto* const byte = static_cast<const char*>(address);
+  auto next = allocations.upper_bound(byte);
+  return next != allocations.begin() && (--next, byte < next->first + next->second);
+}
+
+cudaError_t create_event(cudaEvent_t* event) {
+  auto* const state = new EventState;
+  state->context = current_context();
+  *event = reinterpret_cast<cudaEvent_t>(state);
+  return cudaSuccess;
+}
+
+cudaError_t destroy_event(cudaEvent_t event) {
+  delete &state_of(event);
+  return cudaSuccess;
+}
+
+cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
+  EventState& state = state_of(event);
+  if (state.context != context_of(stream)) return cudaErrorInvalidResourceHandle;
+  const std::lock_guard lock(state.mutex);
+  state.unfinished = unfinished(stream);
+  return cudaSuccess;
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) {
+  wait_for(stream, works_of(event));
+  return cudaSuccess;
+}
+
+}  // namespace cu264::emulator::runtime
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  emulator::use_context(__func__);
+  return emulator::runtime::allocate(memory, bytes);
+}
+cudaError_t cudaFree(void* memory) {
+  emulator::use_context(__func__);
+  return emulator::runtime::free_memory(memory);
+}
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+  emulator::use_context(__func__);
   *memory = std::malloc(bytes + 1);
   return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -69,26 +118,26 @@ cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
   return cudaMallocHost(memory, bytes);
 }
 cudaError_t cudaFreeHost(void* memory) {
+  emulator::use_context(__func__);
   emulator::finish_all();
   std::free(memory);
   return cudaSuccess;
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
   *attributes = {};
-  const std::lock_guard lock(allocations_lock);
-  const auto* const byte = static_cast<const char*>(address);
-  auto next = allocations.upper_bound(byte);
-  const bool inside = next != allocations.begin() && (--next, byte < next->first + next->second);
-  attributes->type = inside ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+  attributes->type =
+      emulator::runtime::is_device_memory(address) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  emulator::use_context(__func__);
   *free = *total = kMemory;
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream) {
+  emulator::use_context(__func__);
   emulator::copy_work(stream, [=] {
     if (bytes != 0) std::memmove(to, from, bytes);
   });
@@ -100,6 +149,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  emulator::use_context(__func__);
   emulator::copy_work(stream, [=] {
     for (std::size_t y = 0; y < height; ++y) {
       std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
@@ -109,6 +159,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  emulator::use_context(__func__);
   emulator::copy_work(stream, [=] {
     if (bytes != 0) std::memset(memory, value, bytes);
   });
@@ -119,6 +170,7 @@ cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  emulator::use_context(__func__);
   *stream = emulator::make_stream((flags & cudaStreamNonBlocking) == 0);
   return cudaSuccess;
 }
@@ -129,6 +181,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   return cudaStreamCreateWithFlags(stream, flags);
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  emulator::use_context(__func__);
   *id = emulator::stream_id(stream);
   return cudaSuccess;
 }
@@ -137,43 +190,46 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  emulator::use_context(__func__);
   emulator::destroy_stream(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  emulator::use_context(__func__);
   emulator::begin_work(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  emulator::wait_for(stream, works_of(event));
-  return cudaSuccess;
+  emulator::use_context(__func__);
+  return emulator::runtime::wait_for_event(stream, event);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
+  emulator::use_context(__func__);
   emulator::begin_work(stream);
   function(argument);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = reinterpret_cast<cudaEvent_t>(new EventState);
-  return cudaSuccess;
+  emulator::use_context(__func__);
+  return emulator::runtime::create_event(event);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return cudaEventCreate(event);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete &state_of(event);
-  return cudaSuccess;
+  emulator::use_context(__func__);
+  return emulator::runtime::destroy_event(event);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  EventState& state = state_of(event);
-  const std::lock_guard lock(state.mutex);
-  state.unfinished = emulator::unfinished(stream);
-  return cudaSuccess;
+  emulator::use_context(__func__);
+  return emulator::runtime::record_event(event, stream);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  emulator::use_context(__func__);
   return emulator::are_done(works_of(event)) ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  emulator::use_context(__func__);
   emulator::finish(works_of(event));
   return cudaSuccess;
 }
@@ -183,6 +239,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) 
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  emulator::use_context(__func__);
   emulator::finish_all();
   return cudaSuccess;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "common/cuda/callers_stream.h"
 #include "common/cuda/error_check.h"
 #include "common/cuda/handles.h"
 #include "vision/cuda/canny_plan.h"
@@ -61,7 +62,7 @@ class CudaDetector final : public canny::DetectorBackend {
   }
 
   ~CudaDetector() override {
-    const DeviceGuard current(device_);
+    const DeviceGuard current(device_, std::nothrow);
     cudaStreamSynchronize(stream_);
     cudaEventDestroy(done_);
     cudaStreamDestroy(stream_);
@@ -71,18 +72,34 @@ class CudaDetector final : public canny::DetectorBackend {
 
   void detect(const DetectorJob& job) override {
     const DeviceGuard current(device_);
-    if (job.memory == MemoryKind::device) {
-      auto* const stream = static_cast<cudaStream_t>(job.stream);
-      check_cuda(cudaStreamWaitEvent(stream, done_, 0), "waiting for an event");
-      launch(job, stream);
-      check_cuda(cudaEventRecord(done_, stream), "recording an event");
-    } else {
+    if (job.memory != MemoryKind::device) {
       detect_from_host(job);
+      return;
+    }
+    const CallersStream callers(static_cast<cudaStream_t>(job.stream));
+    if (callers.is_foreign()) {
+      detect_for_foreign(job, callers);
+    } else {
+      detect_on(job, callers.get());
     }
   }
 
  private:
   std::size_t plane_bytes() const { return pitch_ * static_cast<std::size_t>(height_); }
+
+  void detect_on(const DetectorJob& job, cudaStream_t stream) const {
+    check_cuda(cudaStreamWaitEvent(stream, done_, 0), "waiting for an event");
+    launch(job, stream);
+    check_cuda(cudaEventRecord(done_, stream), "recording an event");
+  }
+
+  // Kernels of this context cannot go to the stream of another one, so the two streams wait for each other.
+  void detect_for_foreign(const DetectorJob& job, const CallersStream& callers) const {
+    const CallersEvent ready(callers);
+    check_cuda(cudaStreamWaitEvent(stream_, ready.get(), 0), "waiting for an event");
+    detect_on(job, stream_);
+    callers.wait_for(done_);
+  }
 
   void launch(const DetectorJob& job, cudaStream_t stream) const {
     const PicturePlanes pictures{job.pictures.data, job.pictures.pitch, job.pictures.distance, nullptr};
