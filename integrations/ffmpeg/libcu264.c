@@ -226,20 +226,8 @@ static int find_format(enum AVPixelFormat format) {
 static void set_device(Settings* s, const AVHWFramesContext* frames) {
 #if CONFIG_CUDA
   const AVCUDADeviceContext* cuda = frames->device_ctx->hwctx;
-  CudaFunctions* const driver = cuda->internal->cuda_dl;
-  const CUdevice device = cuda->internal->cuda_device;
-  CUcontext primary = NULL;
-  if (driver->cuDevicePrimaryCtxRetain(&primary, device) == CUDA_SUCCESS)
-    driver->cuDevicePrimaryCtxRelease(device);
-  if (primary != cuda->cuda_ctx) {
-    av_log(s->avctx, AV_LOG_ERROR,
-           "libcu264 reads frames of the device's primary context alone: create the device with the option "
-           "primary_ctx=1, as -init_hw_device cuda=gpu:0,primary_ctx=1 -filter_hw_device gpu\n");
-    s->error = AVERROR(EINVAL);
-    return;
-  }
   set(s, "backend", "cuda");
-  set_printed(s, "device", "%d", (int)device);
+  set_printed(s, "device", "%d", (int)cuda->internal->cuda_device);
 #endif
 }
 
@@ -525,6 +513,30 @@ static int describe(AVCodecContext* avctx, const Picture* picture, cu264_frame* 
   return 0;
 }
 
+/* The context of a frame in CUDA memory is current while the frame is sent: where its device names no stream,
+ * frames are written on the default stream of that context. */
+static int send_in_context(AVCodecContext* avctx, const AVFrame* from, const cu264_frame* frame,
+                           cu264_status* status) {
+  Cu264Context* own = avctx->priv_data;
+#if CONFIG_CUDA
+  if (from->format == AV_PIX_FMT_CUDA && from->hw_frames_ctx) {
+    const AVHWFramesContext* frames = (const void*)from->hw_frames_ctx->data;
+    const AVCUDADeviceContext* cuda = frames->device_ctx->hwctx;
+    CudaFunctions* const driver = cuda->internal->cuda_dl;
+    CUcontext popped;
+    if (driver->cuCtxPushCurrent(cuda->cuda_ctx) != CUDA_SUCCESS) {
+      av_log(avctx, AV_LOG_ERROR, "The CUDA context of a frame cannot be used.\n");
+      return AVERROR_EXTERNAL;
+    }
+    *status = cu264_encoder_send(own->encoder, frame);
+    driver->cuCtxPopCurrent(&popped);
+    return 0;
+  }
+#endif
+  *status = cu264_encoder_send(own->encoder, frame);
+  return 0;
+}
+
 /* Hands the waiting picture to the encoder. Returns AVERROR(EAGAIN) if it is full. */
 static int send_waiting(AVCodecContext* avctx) {
   Cu264Context* own = avctx->priv_data;
@@ -533,7 +545,8 @@ static int send_waiting(AVCodecContext* avctx) {
   cu264_status status;
   int error = describe(avctx, picture, &frame);
   if (error < 0) return error;
-  status = cu264_encoder_send(own->encoder, &frame);
+  error = send_in_context(avctx, picture->frame, &frame, &status);
+  if (error < 0) return error;
   if (status == CU264_AGAIN) return AVERROR(EAGAIN);
   if (status != CU264_OK) return error_of(avctx, status);
   if (own->last)
