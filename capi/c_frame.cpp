@@ -25,6 +25,7 @@ static_assert(CU264_FORMAT_RGB_HALF_PLANAR == static_cast<int>(PixelFormat::rgb_
 static_assert(CU264_FORMAT_RGB_HALF == static_cast<int>(PixelFormat::rgb_half));
 static_assert(CU264_FORMAT_RGB_BFLOAT16_PLANAR == static_cast<int>(PixelFormat::rgb_bfloat16_planar));
 static_assert(CU264_FORMAT_RGB_BFLOAT16 == static_cast<int>(PixelFormat::rgb_bfloat16));
+static_assert(CU264_FORMAT_BGRA32 == static_cast<int>(PixelFormat::bgra32));
 static_assert(CU264_MEMORY_HOST == static_cast<int>(MemoryKind::host));
 static_assert(CU264_MEMORY_PINNED == static_cast<int>(MemoryKind::pinned));
 static_assert(CU264_MEMORY_DEVICE == static_cast<int>(MemoryKind::device));
@@ -46,7 +47,7 @@ Enum value_of(int32_t given, int32_t last, const char* what) {
 Frame frame_of(const cu264_frame* frame) {
   const cu264_frame own = read_struct(frame, kMinFrameSize, "cu264_frame");
   Frame read;
-  read.format = value_of<PixelFormat>(own.format, CU264_FORMAT_RGB_BFLOAT16, "cu264_frame.format");
+  read.format = value_of<PixelFormat>(own.format, CU264_FORMAT_BGRA32, "cu264_frame.format");
   read.memory = value_of<MemoryKind>(own.memory, CU264_MEMORY_DEVICE, "cu264_frame.memory");
   read.float_range =
       value_of<FloatRange>(own.float_range, CU264_FLOAT_MINUS_ONE_TO_ONE, "cu264_frame.float_range");

@@ -151,6 +151,8 @@ CU264_HD Rgb rgb_at(const RgbPicture& p, int x, int y) {
       return {row[3 * x + 2], row[3 * x + 1], row[3 * x]};
     case PixelFormat::rgba32:
       return {row[4 * x], row[4 * x + 1], row[4 * x + 2]};
+    case PixelFormat::bgra32:
+      return {row[4 * x + 2], row[4 * x + 1], row[4 * x]};
     case PixelFormat::rgb_planar:
       return {row[x], (p.plane[1] + y * p.pitch[1])[x], (p.plane[2] + y * p.pitch[2])[x]};
     case PixelFormat::rgb_float:

@@ -7,7 +7,7 @@
 
 namespace cu264::encoder {
 
-inline constexpr int kPixelFormats = static_cast<int>(PixelFormat::rgb_bfloat16) + 1;
+inline constexpr int kPixelFormats = static_cast<int>(PixelFormat::bgra32) + 1;
 
 inline bool is_rgb(PixelFormat format) {
   return format >= PixelFormat::rgb24;
@@ -53,6 +53,7 @@ inline int position_bytes(PixelFormat format, int plane) {
     case PixelFormat::bgr24:
       return 3;
     case PixelFormat::rgba32:
+    case PixelFormat::bgra32:
       return 4;
     case PixelFormat::rgb_float:
     case PixelFormat::rgb_half:

@@ -42,7 +42,8 @@ inline constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                                   {"rgb-half-planar", PixelFormat::rgb_half_planar},
                                                   {"rgb-half", PixelFormat::rgb_half},
                                                   {"rgb-bfloat16-planar", PixelFormat::rgb_bfloat16_planar},
-                                                  {"rgb-bfloat16", PixelFormat::rgb_bfloat16}};
+                                                  {"rgb-bfloat16", PixelFormat::rgb_bfloat16},
+                                                  {"bgra32", PixelFormat::bgra32}};
 inline constexpr Named<AdaptiveQuantisation> kAqs[] = {{"auto", AdaptiveQuantisation::automatic},
                                                        {"variance", AdaptiveQuantisation::variance},
                                                        {"steps", AdaptiveQuantisation::steps},

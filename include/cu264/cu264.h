@@ -155,7 +155,8 @@ typedef enum cu264_format {
   CU264_FORMAT_RGB_HALF_PLANAR = 9, /* IEEE 754 half */
   CU264_FORMAT_RGB_HALF = 10,
   CU264_FORMAT_RGB_BFLOAT16_PLANAR = 11, /* the upper 16 bits of an IEEE 754 single */
-  CU264_FORMAT_RGB_BFLOAT16 = 12
+  CU264_FORMAT_RGB_BFLOAT16 = 12,
+  CU264_FORMAT_BGRA32 = 13 /* one plane of B, G, R and a byte that is not read */
 } cu264_format;
 
 typedef enum cu264_memory {

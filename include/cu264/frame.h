@@ -25,6 +25,8 @@ enum class PixelFormat {
   rgb_half,
   rgb_bfloat16_planar,  // the upper 16 bits of an IEEE 754 single
   rgb_bfloat16,
+  // Samples of 8 bits again; the numbers of formats stay as they are.
+  bgra32,  // one plane of B, G, R and a byte that is not read
 };
 
 // The values of black and white in the formats of floating-point numbers.

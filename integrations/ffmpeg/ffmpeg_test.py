@@ -126,7 +126,7 @@ class Bytes(Case):
         self.assertEqual(self.coded([*planar], "-qp", 27, "-pix_fmt", "nv12"), expected)
         rgb = self.made("in.rgb", "rgb24")
         expected = self.coded(rgb, "-qp", 27)
-        for form in ("gbrp", "bgr24", "rgb0"):
+        for form in ("gbrp", "bgr24", "rgb0", "bgr0"):
             with self.subTest(form=form):
                 self.assertEqual(self.coded(rgb, "-qp", 27, "-pix_fmt", form), expected)
         gray = self.made("in.gray", "gray")

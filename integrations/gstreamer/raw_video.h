@@ -8,7 +8,7 @@
 #include "library_options.h"
 
 /* The formats of GStreamer's that the library reads as they are. */
-#define RAW_VIDEO_FORMATS "{ I420, YV12, NV12, GRAY8, RGB, BGR, RGBx, RGBA, GBR, RGBP, BGRP }"
+#define RAW_VIDEO_FORMATS "{ I420, YV12, NV12, GRAY8, RGB, BGR, RGBx, RGBA, BGRx, BGRA, GBR, RGBP, BGRP }"
 
 /* Sets what the stream has to say of its pictures. Colours without a name in H.264 go unsaid. */
 void raw_video_describe(const GstVideoInfo* info, Options* options);

@@ -57,6 +57,7 @@ constexpr NamedFormat kFormats[] = {{PixelFormat::i420, "i420"},
                                     {PixelFormat::rgb24, "rgb24"},
                                     {PixelFormat::bgr24, "bgr24"},
                                     {PixelFormat::rgba32, "rgba32"},
+                                    {PixelFormat::bgra32, "bgra32"},
                                     {PixelFormat::rgb_planar, "rgb-planar"},
                                     {PixelFormat::rgb_float_planar, "rgb-float-planar"},
                                     {PixelFormat::rgb_float, "rgb-float"},
@@ -181,7 +182,7 @@ void FrameArray::set_rgb(Dimensions d, bool bgr) {
   const bool packed =
       channels > 1 && d.c.stride == number && (d.w.size == 1 || d.w.stride == channels * number);
   const bool apart = !packed && (d.w.size == 1 || d.w.stride == number);
-  const bool taken = packed && (channels == 3 ? !bgr || number == 1 : number == 1 && !bgr);
+  const bool taken = packed && (number == 1 || (channels == 3 && !bgr));
   if (packed && !taken && !array_.on_device) return gather(d, bgr, false);
   if (packed && !taken) {
     refuse("pixels of " + std::to_string(channels) +
@@ -198,9 +199,10 @@ void FrameArray::set_rgb(Dimensions d, bool bgr) {
   const std::int64_t row = d.w.size * number * (packed ? channels : 1);
   const std::int64_t pitch = d.h.size == 1 ? row : d.h.stride;
   if (packed) {
-    first_.format = channels == 4 ? PixelFormat::rgba32
-                    : bgr         ? PixelFormat::bgr24
-                                  : interleaved(array_.number);
+    if (channels == 4)
+      first_.format = bgr ? PixelFormat::bgra32 : PixelFormat::rgba32;
+    else
+      first_.format = bgr ? PixelFormat::bgr24 : interleaved(array_.number);
     first_.plane[0] = array_.data, first_.pitch[0] = pitch;
     return;
   }
@@ -327,7 +329,8 @@ void FrameArray::plane_rows(int plane, std::int64_t& bytes, std::int64_t& rows) 
   const bool half_width = chroma && first_.format == PixelFormat::i420;
   const bool packed = plane_count() == 1;
   const std::int64_t number = bytes_of(array_.number);
-  const std::int64_t channels = !packed ? 1 : first_.format == PixelFormat::rgba32 ? 4 : 3;
+  const bool four = first_.format == PixelFormat::rgba32 || first_.format == PixelFormat::bgra32;
+  const std::int64_t channels = !packed ? 1 : four ? 4 : 3;
   bytes = (half_width ? first_.width / 2 : first_.width) * number * channels;
   rows = chroma ? first_.height / 2 : first_.height;
 }

@@ -50,6 +50,7 @@ SAME_PICTURES = {
     "RGBA with channels first": (lambda f: as_channels_first(with_alpha(f)), {}),
     "padding around the pictures": (padded, {}),
     "BGR": (lambda f: np.ascontiguousarray(f[..., ::-1]), {"pixel_format": "bgr"}),
+    "BGRA": (lambda f: with_alpha(np.ascontiguousarray(f[..., ::-1])), {"pixel_format": "bgra"}),
     "a reversed view of BGR": (lambda f: np.ascontiguousarray(f[..., ::-1])[..., ::-1], {}),
     "rows from the bottom up": (lambda f: np.ascontiguousarray(f[:, ::-1])[:, ::-1], {}),
     "every second picture of more": (lambda f: np.repeat(f, 2, axis=0)[::2], {}),

@@ -41,8 +41,8 @@ struct Stand {
 TEST(CErrors, FramesAreChecked) {
   {
     Stand stand;
-    stand.frame.format = 13;
-    EXPECT_NE(stand.refusal(CU264_INVALID_ARGUMENT).find("format is 13"), std::string::npos);
+    stand.frame.format = 14;
+    EXPECT_NE(stand.refusal(CU264_INVALID_ARGUMENT).find("format is 14"), std::string::npos);
     stand.frame.format = -1;
     EXPECT_NE(stand.refusal(CU264_INVALID_ARGUMENT).find("format is -1"), std::string::npos);
   }

@@ -171,7 +171,8 @@ class LateFramesParity : public SessionParity {
 constexpr PixelFormat kOtherFormats[] = {PixelFormat::nv12,       PixelFormat::gray8,
                                          PixelFormat::rgb24,      PixelFormat::rgba32,
                                          PixelFormat::rgb_planar, PixelFormat::rgb_float_planar,
-                                         PixelFormat::rgb_half,   PixelFormat::rgb_bfloat16_planar};
+                                         PixelFormat::rgb_half,   PixelFormat::rgb_bfloat16_planar,
+                                         PixelFormat::bgra32};
 
 TEST_F(LateFramesParity, SmallCase) {
   const std::vector<LateStream> two = {LateStream::by_default, LateStream::non_blocking};

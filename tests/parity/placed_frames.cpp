@@ -66,7 +66,9 @@ void put_position(const test::Picture& picture, PixelFormat format, int plane, i
       if (format == PixelFormat::rgba32) to[3] = static_cast<std::uint8_t>(x + y);
       break;
     case PixelFormat::bgr24:
+    case PixelFormat::bgra32:
       for (int c = 0; c < 3; ++c) to[c] = sample(2 - c);
+      if (format == PixelFormat::bgra32) to[3] = static_cast<std::uint8_t>(x + y);
       break;
     case PixelFormat::rgb_float_planar:
     case PixelFormat::rgb_half_planar:

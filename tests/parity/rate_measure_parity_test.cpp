@@ -65,7 +65,8 @@ std::vector<std::uint8_t> samples_of(const Frame& frame, int plane) {
 TEST_F(RateMeasureParity, EveryFormatMemoryAndPitch) {
   const PixelFormat formats[] = {
       PixelFormat::i420,  PixelFormat::nv12,   PixelFormat::gray8,      PixelFormat::rgb24,
-      PixelFormat::bgr24, PixelFormat::rgba32, PixelFormat::rgb_planar, PixelFormat::rgb_float_planar};
+      PixelFormat::bgr24, PixelFormat::rgba32, PixelFormat::rgb_planar, PixelFormat::rgb_float_planar,
+      PixelFormat::bgra32};
   const int sizes[][2] = {{64, 48}, {51, 37}, {17, 1}, {1, 30}, {130, 34}};
   int number = 0;
   for (const PixelFormat format : formats) {

@@ -28,6 +28,7 @@ constexpr PixelFormat kFormats[] = {PixelFormat::i420,
                                     PixelFormat::rgb_half,
                                     PixelFormat::rgb_half_planar,
                                     PixelFormat::rgb_bfloat16,
+                                    PixelFormat::bgra32,
                                     PixelFormat::rgb_bfloat16_planar};
 
 TEST_F(SessionFramesParity, FormatsInEveryKindOfMemory) {

@@ -186,14 +186,15 @@ TEST(Colour, EveryRgbFormatGivesTheSamePlanes) {
     frame.format = PixelFormat::rgb24;
     frame.plane[0] = colours.data(), frame.pitch[0] = 3 * width;
     expect_planes(frame, "rgb24");
-    std::vector<std::uint8_t> bgr(3 * count), rgba(4 * count), planar(3 * count);
+    std::vector<std::uint8_t> bgr(3 * count), rgba(4 * count), bgra(4 * count), planar(3 * count);
     std::vector<float> floats(3 * count);
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t c = 0; c < 3; ++c) {
-        bgr[3 * i + 2 - c] = rgba[4 * i + c] = planar[c * count + i] = colours[3 * i + c];
+        bgr[3 * i + 2 - c] = bgra[4 * i + 2 - c] = rgba[4 * i + c] = planar[c * count + i] =
+            colours[3 * i + c];
         floats[c * count + i] = static_cast<float>(colours[3 * i + c]) / 255.0f;
       }
-      rgba[4 * i + 3] = static_cast<std::uint8_t>(i);
+      rgba[4 * i + 3] = bgra[4 * i + 3] = static_cast<std::uint8_t>(i);
     }
     frame.format = PixelFormat::bgr24;
     frame.plane[0] = bgr.data();
@@ -201,6 +202,9 @@ TEST(Colour, EveryRgbFormatGivesTheSamePlanes) {
     frame.format = PixelFormat::rgba32;
     frame.plane[0] = rgba.data(), frame.pitch[0] = 4 * width;
     expect_planes(frame, "rgba32");
+    frame.format = PixelFormat::bgra32;
+    frame.plane[0] = bgra.data();
+    expect_planes(frame, "bgra32");
     frame.format = PixelFormat::rgb_planar;
     for (int c = 0; c < 3; ++c) frame.plane[c] = planar.data() + c * count, frame.pitch[c] = width;
     expect_planes(frame, "rgb_planar");

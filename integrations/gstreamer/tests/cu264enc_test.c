@@ -236,8 +236,8 @@ static void test_strides(void) {
 }
 
 static void test_formats(void) {
-  static const char* const formats[] = {"I420", "YV12", "NV12", "GRAY8", "RGB", "BGR",
-                                        "RGBx", "RGBA", "GBR",  "RGBP",  "BGRP"};
+  static const char* const formats[] = {"I420", "YV12", "NV12", "GRAY8", "RGB",  "BGR", "RGBx",
+                                        "RGBA", "BGRx", "BGRA", "GBR",   "RGBP", "BGRP"};
   for (guint i = 0; i < G_N_ELEMENTS(formats); ++i) {
     char* const caps = g_strdup_printf("video/x-raw,format=%s,width=33,height=17,framerate=25/1", formats[i]);
     Fixture own = open_with("cu264enc", "video/x-h264", caps);
@@ -252,7 +252,7 @@ static void test_formats(void) {
 
 /* Bytes of a planar and a packed picture of the same samples. */
 static void test_planes_of_rgb(void) {
-  static const char* const formats[] = {"RGB", "BGR", "RGBx", "GBR", "RGBP", "BGRP"};
+  static const char* const formats[] = {"RGB", "BGR", "RGBx", "BGRx", "GBR", "RGBP", "BGRP"};
   GByteArray* first = NULL;
   for (guint i = 0; i < G_N_ELEMENTS(formats); ++i) {
     char* const caps = g_strdup_printf("video/x-raw,format=%s,width=32,height=16,framerate=25/1", formats[i]);
