@@ -150,6 +150,13 @@ __device__ bool has_states(std::uint32_t context) {
          (context < core::kCabacContexts || context >= core::kCabacContexts + core::kItemOnlyContexts);
 }
 
+// Where the states of a context at the beginning of a segment's first chunk lie, in the word of its row.
+__device__ std::uint8_t* states_of(const ChunkJob& job, std::uint32_t context, std::uint32_t segment) {
+  std::uint32_t* const d_row =
+      job.memory.states + static_cast<std::size_t>(context / 4) * job.pool.layout.chunks();
+  return reinterpret_cast<std::uint8_t*>(d_row + segment * kChunksPerSegment) + context % 4;
+}
+
 // Walks through a context of a segment of the round.
 template <bool kInter>
 __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32_t context,
@@ -171,10 +178,7 @@ __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32
   const int own = static_cast<int>(segment - begin);
   const int state = core::state_after(history, own, first_state);
   const std::uint32_t rest = job.chunks_of(slice) - in_slice * kChunksPerSegment;
-  auto* const d_states = reinterpret_cast<std::uint8_t*>(
-                             job.memory.states + static_cast<std::size_t>(context / 4) * pool.chunks() +
-                             segment * kChunksPerSegment) +
-                         context % 4;
+  std::uint8_t* const d_states = states_of(job, context, segment);
   const int last_state = replay_chunks(s_after, history.runs(own), history.bins_of(own),
                                        min(rest, static_cast<std::uint32_t>(kChunksPerSegment)), state,
                                        [d_states](std::uint32_t chunk, int its_state) {
@@ -198,7 +202,13 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
   for (std::uint32_t part = blockIdx.x; part < parts; part += gridDim.x) {
     const std::uint32_t segment = 32 * (part / kContextGroups) + lane,
                         context = kBlockContexts * (part % kContextGroups) + warp;
-    if (has_states<kInter>(context) && segment < segments) walk<kInter>(job, s_after, context, segment);
+    if (segment >= segments) continue;
+    if (has_states<kInter>(context)) {
+      walk<kInter>(job, s_after, context, segment);
+    } else if (kInter) {  // ArithmeticShared::start reads whole words
+      std::uint8_t* const d_states = states_of(job, context, segment);
+      for (int chunk = 0; chunk < kChunksPerSegment; ++chunk) d_states[4 * chunk] = 0;
+    }
   }
 }
 

@@ -25,12 +25,15 @@ __device__ int products(std::uint32_t samples, std::uint32_t taps, int sum) {
   return __dp4a(static_cast<int>(samples ^ 0x80808080u), static_cast<int>(taps), sum);
 }
 
-__device__ void load_row(const std::uint8_t* samples, Row& row) {
+// `in_padding`: the word after the four samples is. Of those before the end of the padding, only the first
+// has half samples, which do not depend on it.
+__device__ void load_row(const std::uint8_t* samples, bool in_padding, Row& row) {
   constexpr std::uint32_t kFirstTaps = 0x1414fb01u;  // 1, -5, 20, 20
   constexpr std::uint32_t kLastTaps = 0x000001fbu;   // -5, 1, 0, 0
   constexpr int kOffset = 128 * 32;                  // 32: the sum of all taps
   const auto* const words = reinterpret_cast<const std::uint32_t*>(samples);
-  const std::uint32_t left = __ldg(words - 1), middle = __ldg(words), right = __ldg(words + 1);
+  const std::uint32_t left = __ldg(words - 1), middle = __ldg(words);
+  const std::uint32_t right = in_padding ? __ldg(words + 1) : middle;
   row.even = middle & 0x00ff00ffu, row.odd = middle >> 8 & 0x00ff00ffu;
   const std::uint32_t at_2 = __funnelshift_r(middle, right, 16), at_3 = __funnelshift_r(middle, right, 24);
   row.across[0] = products(__funnelshift_r(left, middle, 16), kFirstTaps, products(at_2, kLastTaps, kOffset));
@@ -63,6 +66,7 @@ __global__ void __launch_bounds__(kThreads) make_half_samples(const __grid_const
   if (x >= width + kPad) return;
   const int first = kRows * static_cast<int>(blockIdx.y) - kPad, end = min(first + kRows, height + kPad);
   const ChainView& chain = step.chains[blockIdx.z];
+  const bool in_padding = x + 8 <= width + core::kReferencePad;
   const int pitch = chain.next_luma[0].pitch;
   const std::uint8_t* samples = chain.next_luma[0].at(x, first - 2);
   std::uint8_t* right = chain.next_luma[core::kHalfRight].at(x, first);
@@ -70,14 +74,14 @@ __global__ void __launch_bounds__(kThreads) make_half_samples(const __grid_const
 
   Row rows[kTaps];
 #pragma unroll
-  for (int i = 0; i < kTaps - 1; ++i, samples += pitch) load_row(samples, rows[i]);
+  for (int i = 0; i < kTaps - 1; ++i, samples += pitch) load_row(samples, in_padding, rows[i]);
   int y = first;
 #pragma unroll 1
   while (y < end) {
 #pragma unroll
     for (int i = 0; i < kTaps; ++i) {
       if (y >= end) break;
-      load_row(samples, rows[(i + 5) % kTaps]);
+      load_row(samples, in_padding, rows[(i + 5) % kTaps]);
       const Row &a = rows[i], &b = rows[(i + 1) % kTaps], &c = rows[(i + 2) % kTaps],
                 &d = rows[(i + 3) % kTaps], &e = rows[(i + 4) % kTaps], &f = rows[(i + 5) % kTaps];
       int across[4], both[4];
