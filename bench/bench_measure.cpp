@@ -51,7 +51,7 @@ double analysis_microseconds(encoder::Analyser& analyser, int pictures,
     for (int i = 0; i < pictures; ++i) {
       auto& slot = held[static_cast<std::size_t>(i) % held.size()];
       if (slot) slot->measure();
-      slot = analyser.analyse(frame(static_cast<std::size_t>(i)), nullptr);
+      slot = analyser.analyse(frame(static_cast<std::size_t>(i)), nullptr, {});
     }
     for (auto& slot : held) {
       if (slot) slot->measure();
@@ -66,13 +66,14 @@ int run(const std::string& path, const std::string& size) {
   Config config;
   config.width = clip.width, config.height = clip.height;
   encoder::StreamParams params = encoder::stream_params(config);
+  params.pacing.controls_rate = true;
   params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   const auto on_host = encoder::make_cpu_analyser(params);
   const auto on_device =
       encoder::cuda::make_device_analyser(params, 0, encoder::cuda::MeasureInput::kMaxPictures);
   for (std::size_t i = 0; i < clip.frames.size(); ++i) {
-    const auto device = on_device->analyse(host_frame(clip, i), nullptr);
-    const auto host = on_host->analyse(host_frame(clip, i), nullptr);
+    const auto device = on_device->analyse(host_frame(clip, i), nullptr, {});
+    const auto host = on_host->analyse(host_frame(clip, i), nullptr, {});
     if (same(device->measure(), host->measure())) continue;
     std::printf("frame %zu has another measure on the device\n", i);
     return 1;

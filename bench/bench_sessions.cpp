@@ -204,21 +204,28 @@ void report_groups(const Clip& clip, Run& run) {
   }
 }
 
-// P pictures: streams of a group, GOPs of a clip beside each other, and one picture at a time.
+// P pictures: streams of a group, GOPs of a clip beside each other, and one picture at a time; streams also
+// with scene cuts.
 void report_gops(const Clip& clip, Run& run) {
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     Config config = config_of(clip, preset, 0);
     config.gop = 30;
     for (const int streams : {1, 16, 64}) {
-      const GroupResult result = run_group(config, pool, streams, 2, run.quick ? 0.5 : 1.5);
-      run.report.row("P pictures of streams in a group", {{"preset", name},
-                                                          {"gop", config.gop},
-                                                          {"streams", streams},
-                                                          {"fps", result.fps},
-                                                          {"median_ms", median(result.latencies), 2},
-                                                          {"p99_ms", percentile(result.latencies, 0.99), 2}});
+      for (const bool cuts : {false, true}) {
+        config.scene_cuts = cuts;
+        const GroupResult result = run_group(config, pool, streams, 2, run.quick ? 0.5 : 1.5);
+        run.report.row(
+            cuts ? "P pictures of streams in a group, with scene cuts" : "P pictures of streams in a group",
+            {{"preset", name},
+             {"gop", config.gop},
+             {"streams", streams},
+             {"fps", result.fps},
+             {"median_ms", median(result.latencies), 2},
+             {"p99_ms", percentile(result.latencies, 0.99), 2}});
+      }
     }
+    config.scene_cuts = false;
     for (const int gop : {1, 8, 30}) {
       config.gop = gop, config.batch = 128;
       Encoder encoder(config);

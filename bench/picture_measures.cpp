@@ -56,6 +56,7 @@ void run(const char* path, const char* size, bool aq) {
       config.height <= 0)
     throw std::runtime_error(std::string("'") + size + "' is not a size: give WIDTHxHEIGHT");
   encoder::StreamParams params = encoder::stream_params(config);
+  params.pacing.controls_rate = true;
   params.decisions.aq.reset();
   if (aq) params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   const auto analyser = encoder::make_cpu_analyser(params);
@@ -72,7 +73,7 @@ void run(const char* path, const char* size, bool aq) {
     frame.plane[1] = samples.data() + luma;
     frame.plane[2] = frame.plane[1] + chroma;
     frame.pitch[0] = config.width, frame.pitch[1] = frame.pitch[2] = chroma_width;
-    print_measure(analyser->analyse(frame, nullptr)->measure());
+    print_measure(analyser->analyse(frame, nullptr, {})->measure());
   }
 }
 

@@ -17,12 +17,8 @@ void GopStructure::make_key(Job& job) {
     job.picture.qp = static_cast<std::uint8_t>(std::max(job.control.settings.qp - kKeyPictureQpOffset, 0));
 }
 
-void GopStructure::place(Job& job, Shrinker* shrinker) {
-  bool is_cut = false;
-  if (shrinker != nullptr) {
-    shrinker->shrink(job.frame.frame, small_);
-    is_cut = cuts_.is_cut(small_);
-  }
+void GopStructure::place(Job& job, const core::SceneSums& scene) {
+  const bool is_cut = cuts_.is_cut(scene);
   const bool is_complete = job.gop > 0 && since_key_ >= static_cast<std::uint64_t>(job.gop);
   if (job.picture.key || is_complete || is_cut) {
     make_key(job);

@@ -11,9 +11,9 @@ namespace cu264::encoder {
 class GopStructure {
  public:
   // Decides whether the stream's next picture begins a GOP: because it is asked to
-  // (core::PictureParams::key), because the GOP before is complete, or because a scene begins. `shrinker` may
-  // be null: then none is looked for.
-  void place(Job& job, Shrinker* shrinker);
+  // (core::PictureParams::key), because the GOP before is complete, or because a scene begins. `scene`: of
+  // the picture; zeros if nobody looks for scenes.
+  void place(Job& job, const core::SceneSums& scene);
 
   // A picture is numbered before it is coded. It is kept or left out before the next one is numbered.
   // A key picture that was left out makes the next picture one.
@@ -29,7 +29,6 @@ class GopStructure {
   static void make_key(Job& job);
 
   SceneCuts cuts_;
-  SmallPicture small_;
   std::uint64_t since_key_ = 0;  // pictures placed since the last key picture, which counts
   bool open_ = false;
   bool lost_key_ = false;   // a key picture was left out, and none came after it

@@ -9,7 +9,6 @@
 #include "encoder/config.h"
 #include "encoder/open_pipeline.h"
 #include "encoder/pictures_held.h"
-#include "encoder/scene_cuts.h"
 #if defined(CU264_WITH_CUDA)
 #include "encoder/cuda/cuda_backend.h"
 #endif
@@ -36,12 +35,6 @@ std::unique_ptr<encoder::Analyser> cpu_analyser(const StreamParams& params, cons
 }
 
 #if defined(CU264_WITH_CUDA)
-void refuse_scene_cuts(const StreamParams& params) {
-  if (!params.decisions.scene_cuts) return;
-  throw Error(ErrorCode::unsupported, "the cuda backend does not look for scene cuts",
-              "use the cpu backend, or leave scenecut off");
-}
-
 std::unique_ptr<encoder::Analyser> device_analyser(const StreamParams& params,
                                                    const std::vector<int>& devices) {
   const int batch =
@@ -62,12 +55,11 @@ StreamParams with_paced_batch(StreamParams params, const std::vector<int>& devic
 
 std::unique_ptr<encoder::Pipeline> open_cpu_pipeline(const StreamParams& params) {
   return std::make_unique<encoder::Pipeline>(encoder::open_cpu_backend(params), cpu_analyser, params,
-                                             std::vector<int>{}, 1, encoder::make_cpu_shrinker);
+                                             std::vector<int>{}, 1);
 }
 
 OpenedPipeline open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StreamParams& params) {
 #if defined(CU264_WITH_CUDA)
-  refuse_scene_cuts(params);
   const std::vector<int> devices = devices_of(config);
   OpenedPipeline opened;
   opened.name = "cuda";
@@ -113,8 +105,6 @@ OpenedPipeline open_pipeline(const Config& config, const StreamParams& params) {
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =
       !config.devices.empty() || config.device_output || params.execution.entropy_kernel != nullptr;
-  if (params.decisions.scene_cuts && !wants_device && config.backend != BackendChoice::cuda)
-    return open_cpu(config, params, "it finds scene cuts");
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
   try {
     return open_cuda(config, params);
@@ -177,7 +167,6 @@ OpenedLane open_lane([[maybe_unused]] const LaneChoice& choice, StreamParams par
   params.pacing.lookahead = 0;  // each stream has its own, beside the lane's pictures
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
-    refuse_scene_cuts(params);
     const int best = cuda::pictures_of_devices(params, {device});
     lane.batch = params.execution.batch != 0 ? params.execution.batch : std::max(1, best / side_by_side);
     if (params.pacing.controls_rate) lane.batch = paced_batch(lane.batch, 1);

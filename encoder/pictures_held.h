@@ -10,6 +10,11 @@
 
 namespace cu264::encoder {
 
+// Returns whether pictures are analysed before they are planned (Analyser), and held meanwhile.
+inline bool analyses_pictures(const StreamParams& params) {
+  return params.pacing.controls_rate || params.decisions.scene_cuts;
+}
+
 // With rate control at most this many pictures are in the backend: a batch that is coded, and one that waits.
 inline constexpr int kMaxInBackend = kFeedbackDistance / 2;
 
@@ -23,7 +28,10 @@ inline int pictures_in_backend(int capacity, int batch, const StreamParams& para
 // frames of all of them are held until they are settled.
 inline int pictures_in_pipeline(int capacity, int batch, const StreamParams& params) {
   const int in_backend = pictures_in_backend(capacity, batch, params);
-  if (!params.pacing.controls_rate) return in_backend;
+  if (!params.pacing.controls_rate) {
+    // A batch waits for what is known of its scenes while the backend has others.
+    return in_backend + (params.decisions.scene_cuts && !params.outputs.device_output ? batch : 0);
+  }
   // How many pictures may wait for a place in the backend. While a batch waits for those of its pictures that
   // are coded again, the caller submits no more, so these fill the batches after it.
   const int batches = params.pacing.codes_again ? 4 : 2;

@@ -10,26 +10,23 @@ namespace {
 
 // Returns whether pictures of both are measured in the same way.
 bool same_analysis(const StreamParams& a, const StreamParams& b) {
-  return a.format == b.format && a.decisions.aq == b.decisions.aq && a.input == b.input &&
-         a.execution == b.execution;
+  return a.format == b.format && a.decisions.aq == b.decisions.aq &&
+         a.decisions.scene_cuts == b.decisions.scene_cuts && a.input == b.input &&
+         a.execution == b.execution && a.pacing.controls_rate == b.pacing.controls_rate;
 }
 
 }  // namespace
 
 Pipeline::Pipeline(std::unique_ptr<Backend> backend, MakeAnalyser make_analyser, const StreamParams& params,
-                   std::vector<int> devices, int batch, MakeShrinker make_shrinker)
-    : make_analyser_(make_analyser),
-      make_shrinker_(make_shrinker),
-      devices_(std::move(devices)),
-      backend_(std::move(backend)) {
+                   std::vector<int> devices, int batch)
+    : make_analyser_(make_analyser), devices_(std::move(devices)), backend_(std::move(backend)) {
   adopt(params, batch);
 }
 
 void Pipeline::adopt(const StreamParams& params, int batch) {
   const bool keeps_analyser = analyser_ && same_analysis(params, params_);
-  if (params.pacing.controls_rate && !keeps_analyser) analyser_ = make_analyser_(params, devices_);
+  if (!keeps_analyser) analyser_ = analyses_pictures(params) ? make_analyser_(params, devices_) : nullptr;
   params_ = params;
-  shrinker_ = params.decisions.scene_cuts && make_shrinker_ != nullptr ? make_shrinker_(params) : nullptr;
   backend_limit_ = static_cast<std::size_t>(pictures_in_backend(backend_->capacity(), batch, params));
   capacity_ = pictures_in_pipeline(backend_->capacity(), batch, params);
   streams_.clear(), gops_.clear();
@@ -49,16 +46,13 @@ std::exception_ptr Pipeline::submit(Job job) {
   const PacedPicture& submitted = *picture;  // collect() alone ends it
   try {
     check_picture(picture->job.picture, params_);
-    if (params_.format.inter) {
-      picture->gop = &gop_of(picture->job.picture);
-      picture->gop->place(picture->job, shrinker_.get());
-    }
+    if (params_.format.inter) picture->gop = &gop_of(picture->job.picture);
     const HeldFrame& held = picture->job.frame;
-    if (analyser_) picture->analysed = analyser_->analyse(held.frame, held.written);
+    if (analyser_) picture->analysed = analyser_->analyse(held.frame, held.written, picture->job.picture);
   } catch (...) {
     picture->error = std::current_exception();
   }
-  if (analyser_) {
+  if (params_.pacing.controls_rate) {
     look_ahead(std::move(picture));
   } else {
     pictures_.push_back(std::move(picture));
@@ -117,7 +111,8 @@ void Pipeline::flush() {
   flushed_ = true;
   analyser_->start();
   advance();
-  if (stuck()) drain();
+  // What is still being looked at goes into the same batch, which collect() sees to.
+  if (stuck() && !can_plan()) drain();
 }
 
 State Pipeline::poll() {
@@ -138,7 +133,11 @@ bool Pipeline::will_signal() {
       if (backend == State::working) return true;
       const bool more = !flushed_ && pictures_.size() + ahead_ < static_cast<std::size_t>(capacity_);
       if (more || draining_) return false;
-      drain();
+      if (can_plan()) {
+        pictures_[planned_]->announce_lookahead(params_, true);
+      } else {
+        drain();
+      }
     } else if (planned_ < pictures_.size()) {
       pictures_[planned_]->announce_lookahead(params_, true);  // nothing would signal that measures are done
     }
@@ -201,13 +200,17 @@ void Pipeline::drain() {
 // Waits for something that brings the oldest picture forward. Call advance() first.
 void Pipeline::wait() {
   if (analyser_) analyser_->start();
-  const bool plannable = planned_ < pictures_.size() && pictures_[planned_]->can_plan();
-  if (plannable && (in_backend_.empty() || stuck())) {
+  if (can_plan() && (in_backend_.empty() || stuck())) {
     pictures_[planned_]->announce_lookahead(params_, true);
     return;
   }
   if (stuck()) drain();
   take_result();
+}
+
+// Returns whether the next picture waits for nothing but what the analyser knows of it.
+bool Pipeline::can_plan() const {
+  return planned_ < pictures_.size() && pictures_[planned_]->can_plan();
 }
 
 bool Pipeline::plan() {

@@ -27,12 +27,9 @@ class Pipeline {
   using MakeAnalyser = std::unique_ptr<Analyser> (*)(const StreamParams& params,
                                                      const std::vector<int>& devices);
 
-  // The same of what finds scene cuts where there are P pictures.
-  using MakeShrinker = std::unique_ptr<Shrinker> (*)(const StreamParams& params);
-
   // `batch`: how many pictures the backend takes together.
   Pipeline(std::unique_ptr<Backend> backend, MakeAnalyser make_analyser, const StreamParams& params,
-           std::vector<int> devices, int batch, MakeShrinker make_shrinker = nullptr);
+           std::vector<int> devices, int batch);
 
   // The number of pictures that may be submitted before the oldest must be collected.
   int capacity() const { return capacity_; }
@@ -71,6 +68,7 @@ class Pipeline {
   bool front_is_settled() const { return settled_ > 0; }
   bool takes_results() const;
   void advance();
+  bool can_plan() const;
   bool plan();
   bool submit_to_backend();
   void take_result();
@@ -80,11 +78,9 @@ class Pipeline {
   void wait();
 
   const MakeAnalyser make_analyser_;
-  const MakeShrinker make_shrinker_;  // or null
   const std::vector<int> devices_;
   StreamParams params_;
-  std::unique_ptr<Analyser> analyser_;  // null with a constant QP
-  std::unique_ptr<Shrinker> shrinker_;  // null if cuts are not looked for
+  std::unique_ptr<Analyser> analyser_;  // null unless analyses_pictures()
   std::size_t backend_limit_ = 1;       // pictures in the backend at once
   int capacity_ = 1;
   std::vector<std::unique_ptr<PacedStream>> streams_;   // [PictureParams::stream]

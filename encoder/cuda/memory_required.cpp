@@ -8,6 +8,7 @@
 #include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/uploader.h"
+#include "encoder/pictures_held.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -39,8 +40,8 @@ MemoryRequirement memory_required(const StreamParams& params, const std::vector<
   required.batch = batch;
   required.device = piece_bytes(backend.device) * backends + analyser.device;
   required.pinned = piece_bytes(backend.pinned) * backends + analyser.pinned;
-  // With rate control the analyser is the one that uploads.
-  if (!params.pacing.controls_rate) required.pinned += piece_bytes(Uploader::buffer_bytes(params)) * backends;
+  // An analyser is the one that uploads.
+  if (!analyses_pictures(params)) required.pinned += piece_bytes(Uploader::buffer_bytes(params)) * backends;
   if (params.decisions.aq && params.decisions.aq->remembers && devices.size() * backends > 1)
     required.pinned += relay_bytes(params);
   return required;

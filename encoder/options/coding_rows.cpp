@@ -224,11 +224,10 @@ constexpr OptionRow kRows[] = {
                    [](const Config& config) { return config.gop == 1 ? "" : std::to_string(config.gop); }}},
     {.name = "scenecut",
      .kind = kSwitch<Field<&Config::scene_cuts>>,
-     .meaning = "with --gop, a scene begins a GOP; on the cpu backend (off)",
+     .meaning = "with --gop, a scene begins a GOP (off)",
      .field = "scene_cuts",
      .keyword = "scene_cuts",
-     .about = "Whether the first picture of a scene becomes a key picture, where there are P pictures. The "
-              "cpu backend alone looks for scenes.",
+     .about = "Whether the first picture of a scene becomes a key picture, where there are P pictures.",
      .implicit_value = "on",
      .in_stream = {166,
                    [](const Config& config) {

@@ -34,7 +34,11 @@ bool PacedPicture::can_plan() const {
 }
 
 bool PacedPicture::announce_lookahead(const StreamParams& stages, bool wait) {
-  if (stream == nullptr) return true;
+  if (stream == nullptr) {
+    if (!wait && !measured()) return false;
+    place_in_gop();
+    return true;
+  }
   const auto lookahead = static_cast<std::uint64_t>(job.control.settings.lookahead);
   return stream->announce_first(std::min(place + lookahead + 1, stream->submitted), stages, wait);
 }
@@ -65,7 +69,18 @@ BitsCurve PacedPicture::curve(const StreamParams& stages) const {
   });
 }
 
+void PacedPicture::place_in_gop() {
+  if (gop == nullptr || error || placed_) return;
+  placed_ = true;
+  try {
+    gop->place(job, analysed ? analysed->scene() : core::SceneSums{});
+  } catch (...) {
+    error = std::current_exception();
+  }
+}
+
 void PacedPicture::announce(const StreamParams& stages) {
+  place_in_gop();
   if (error) return;
   try {
     const std::optional<int> crf_q8 = job.control.settings.crf_q8;

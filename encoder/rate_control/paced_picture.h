@@ -26,7 +26,7 @@ struct PacedPicture {
   GopStructure* gop = nullptr;              // null: every picture is a key picture
   std::uint64_t place = 0;                  // in its stream
   std::optional<std::uint64_t> number;      // of the controller's pictures, once it is planned
-  std::unique_ptr<AnalysedFrame> analysed;  // null with a constant QP
+  std::unique_ptr<AnalysedFrame> analysed;  // null unless analyses_pictures()
   bool reviewed = false;
   bool coded = false;  // and not to be coded again, unless settle says so
   int codings = 0;
@@ -36,8 +36,8 @@ struct PacedPicture {
 
   // Returns whether the pictures before it that it depends on are known.
   bool can_plan() const;
-  // Announces to the controller the picture and those after it that it looks at. Where that takes measures
-  // that are not done, it waits or returns false.
+  // Announces to the controller the picture and those after it that it looks at, and decides which of them
+  // begin a GOP. Where that takes measures that are not done, it waits or returns false.
   bool announce_lookahead(const StreamParams& stages, bool wait);
   // The picture was announced.
   void plan(const StreamParams& stages);
@@ -56,7 +56,8 @@ struct PacedPicture {
  private:
   friend struct PacedStream;
 
-  bool measured() const { return error || analysed->done(); }
+  bool measured() const { return error || !analysed || analysed->done(); }
+  void place_in_gop();                        // waits for what is known of the scene
   void announce(const StreamParams& stages);  // waits for the measure; without one the picture has the error
   BitsCurve curve(const StreamParams& stages) const;
   bool settle_size();
@@ -65,6 +66,7 @@ struct PacedPicture {
   void code_again(PictureQp qp);
 
   bool announced_ = false;  // by the controller
+  bool placed_ = false;     // in its GOP
 };
 
 struct PacedStream {

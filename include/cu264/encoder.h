@@ -149,7 +149,7 @@ struct Config {
   // which are predicted from the picture before: they take far fewer bits. `qp` is theirs, and key pictures
   // have kKeyPictureQpOffset less.
   int gop = 1;
-  bool scene_cuts = false;  // the first picture of a scene begins a GOP, unless `gop` is 1; cpu backend only
+  bool scene_cuts = false;  // the first picture of a scene begins a GOP, unless `gop` is 1
   int slices = 1;           // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3 is `aq` edges with that
   // strength; 0: `aq` alone decides. aq_strength 1..3 is the strength of `aq` edges and steps; 0: the usual

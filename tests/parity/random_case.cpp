@@ -16,7 +16,7 @@
 namespace cu264::parity {
 namespace {
 
-enum Purpose { kCase, kGroup, kStages, kGops };
+enum Purpose { kCase, kGroup, kStages, kGops, kScenes };
 
 enum class RateMode { qp, crf, bitrate, buffer, cbr, most_bytes, exact_bytes };
 
@@ -251,6 +251,22 @@ void draw_gop(RandomDraw& draw, RandomCase& drawn) {
   }
 }
 
+// Has scene cuts looked for in some streams, and puts another scene in the place of the second half of most
+// of their clips.
+void draw_scenes(RandomDraw& draw, RandomCase& drawn) {
+  drawn.config.scene_cuts = draw.once_in(3);
+  if (!drawn.config.scene_cuts) return;
+  for (RandomClip& clip : drawn.clips) {
+    const std::size_t half = clip.pictures.size() / 2;
+    if (half == 0 || draw.once_in(4)) continue;
+    const test::Picture& first = clip.pictures.front();
+    const std::vector<test::Picture> scene =
+        test::make_clip(draw.one_of(test::kMotions), first.width, first.height, static_cast<int>(half),
+                        static_cast<std::uint32_t>(draw.word()));
+    std::copy(scene.begin(), scene.end(), clip.pictures.end() - static_cast<std::ptrdiff_t>(half));
+  }
+}
+
 // Draws everything but what differs between a stream of its own and one of a group.
 RandomCase draw_case(RandomDraw& draw, const CaseBounds& bounds) {
   RandomCase drawn;
@@ -300,6 +316,7 @@ std::string RandomCase::text() const {
       << (c.scaling_lists == ScalingLists{} ? "" : " jvt") << " slices " << c.slices << " batch " << c.batch
       << rate_text(c);
   if (c.gop != 1) out << " gop " << c.gop;
+  if (c.scene_cuts) out << " scenecut";
   if (c.entropy == EntropyCoder::cavlcu) out << " cavlcu";
   if (c.packing == Packing::gvle) out << " gvle";
   if (c.edge_guided > 0)
@@ -333,8 +350,9 @@ RandomCase make_case(std::uint64_t seed, int number, const CaseBounds& bounds) {
   RandomDraw stages(seed, number, kStages);
   draw_stages(stages, bounds, drawn.config);
   if (bounds.gops) {
-    RandomDraw gops(seed, number, kGops);
+    RandomDraw gops(seed, number, kGops), scenes(seed, number, kScenes);
     draw_gop(gops, drawn);
+    draw_scenes(scenes, drawn);
     return drawn;
   }
   const Config& c = drawn.config;
@@ -359,7 +377,7 @@ RandomGroup make_group(std::uint64_t seed, int number, const CaseBounds& bounds)
   const int alike_width = draw.between(1, small.most_width),
             alike_height = draw.between(1, small.most_height);
   const int streams = draw.between(1, bounds.most_streams);
-  RandomDraw stages(seed, ~number, kStages), gops(seed, ~number, kGops);
+  RandomDraw stages(seed, ~number, kStages), gops(seed, ~number, kGops), scenes(seed, ~number, kScenes);
   for (int i = 0; i < streams; ++i) {
     RandomCase stream = draw_case(draw, small);
     stream.seed = seed, stream.number = number;
@@ -375,7 +393,10 @@ RandomGroup make_group(std::uint64_t seed, int number, const CaseBounds& bounds)
       stream.config.reconstruction = false;
     }
     draw_stages(stages, bounds, stream.config);
-    if (bounds.gops) draw_gop(gops, stream);
+    if (bounds.gops) {
+      draw_gop(gops, stream);
+      draw_scenes(scenes, stream);
+    }
     // A stream of a group keeps its size, and its settings.
     for (RandomClip& clip : stream.clips) {
       clip.before = {}, clip.changes.clear(), clip.drains.clear();

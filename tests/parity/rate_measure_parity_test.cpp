@@ -27,6 +27,7 @@ encoder::StreamParams params_for(int width, int height, PixelFormat format, bool
   config.input_format = format;
   config.threads = 1;
   encoder::StreamParams params = encoder::stream_params(config);
+  params.pacing.controls_rate = true;
   params.decisions.aq.reset();
   if (aq) params.decisions.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   return params;
@@ -89,10 +90,10 @@ TEST_F(RateMeasureParity, EveryFormatMemoryAndPitch) {
         planes.emplace_back(test::make_picture(content, width, height), format, padding, bottom_up);
         placed.emplace_back(planes.back(), memory);
         on_host_too.emplace_back(planes.back(), MemoryKind::host);
-        held.push_back(on_device->analyse(placed.back().view(), nullptr));
+        held.push_back(on_device->analyse(placed.back().view(), nullptr, {}));
       }
       for (std::size_t i = 0; i < held.size(); ++i) {
-        const auto expected = on_host->analyse(on_host_too[i].view(), nullptr);
+        const auto expected = on_host->analyse(on_host_too[i].view(), nullptr, {});
         expect_equal(held[i]->measure(), expected->measure());
         EXPECT_TRUE(held[i]->done());
         ASSERT_NE(held[i]->written(), nullptr);
@@ -111,8 +112,8 @@ TEST_F(RateMeasureParity, LargePictures) {
     const encoder::StreamParams params = params_for(width, height, PixelFormat::i420, true);
     const FramePlanes planes(test::make_picture(test::Content::natural, width, height), PixelFormat::i420, 4);
     const PlacedFrame placed(planes, MemoryKind::device), same(planes, MemoryKind::host);
-    const auto device = encoder::cuda::make_device_analyser(params, 0)->analyse(placed.view(), nullptr);
-    const auto host = encoder::make_cpu_analyser(params)->analyse(same.view(), nullptr);
+    const auto device = encoder::cuda::make_device_analyser(params, 0)->analyse(placed.view(), nullptr, {});
+    const auto host = encoder::make_cpu_analyser(params)->analyse(same.view(), nullptr, {});
     EXPECT_LT(device->measure().measured, device->measure().macroblocks);
     expect_equal(device->measure(), host->measure());
   }
@@ -128,11 +129,11 @@ TEST_F(RateMeasureParity, FramesOfAGroupThatAreNotWanted) {
   std::unique_ptr<encoder::AnalysedFrame> kept;
   {
     const PlacedFrame dropped_frame(planes, MemoryKind::device);
-    const auto dropped = on_device->analyse(dropped_frame.view(), nullptr);
-    kept = on_device->analyse(kept_frame.view(), nullptr);
+    const auto dropped = on_device->analyse(dropped_frame.view(), nullptr, {});
+    kept = on_device->analyse(kept_frame.view(), nullptr, {});
     EXPECT_FALSE(kept->done());
   }
-  expect_equal(kept->measure(), on_host->analyse(same.view(), nullptr)->measure());
+  expect_equal(kept->measure(), on_host->analyse(same.view(), nullptr, {})->measure());
   EXPECT_TRUE(kept->done());
 }
 
@@ -145,10 +146,10 @@ TEST_F(RateMeasureParity, FramesThatStayOnTheHost) {
     std::unique_ptr<encoder::AnalysedFrame> held;
     {
       const PlacedFrame placed(planes, MemoryKind::host);  // which is gone when the frame is coded
-      held = on_device->analyse(placed.view(), nullptr);
+      held = on_device->analyse(placed.view(), nullptr, {});
     }
     const PlacedFrame same(planes, MemoryKind::host);
-    const auto expected = on_host->analyse(same.view(), nullptr);
+    const auto expected = on_host->analyse(same.view(), nullptr, {});
     expect_equal(held->measure(), expected->measure());
     EXPECT_EQ(held->frame().format, format);
     EXPECT_EQ(held->frame().memory, MemoryKind::pinned);
@@ -169,8 +170,8 @@ TEST_F(RateMeasureParity, SlotsAreUsedAgain) {
     const FramePlanes planes(test::make_picture(test::Content::natural, 48, 32, i), PixelFormat::i420, 0);
     const PlacedFrame placed(planes, MemoryKind::host);
     const std::size_t at = i % 7 % held.size();
-    held[at] = on_device->analyse(placed.view(), nullptr);
-    expected[at] = on_host->analyse(placed.view(), nullptr);
+    held[at] = on_device->analyse(placed.view(), nullptr, {});
+    expected[at] = on_host->analyse(placed.view(), nullptr, {});
     const std::size_t other = i % 3;
     if (held[other]) expect_equal(held[other]->measure(), expected[other]->measure());
   }

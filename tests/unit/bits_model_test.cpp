@@ -26,9 +26,11 @@ core::PictureMeasure measure(const test::Picture& picture, AdaptiveQuantisation 
   config.width = picture.width, config.height = picture.height;
   config.aq = aq;
   config.threads = 1;
-  const auto analyser = encoder::make_cpu_analyser(encoder::stream_params(config));
+  encoder::StreamParams params = encoder::stream_params(config);
+  params.pacing.controls_rate = true;
+  const auto analyser = encoder::make_cpu_analyser(params);
   const test::FrameBuffer buffer(picture, PixelFormat::i420);
-  return analyser->analyse(buffer.view(), nullptr)->measure();
+  return analyser->analyse(buffer.view(), nullptr, {})->measure();
 }
 
 TEST(BitsModel, LogarithmsAreExact) {

@@ -33,6 +33,8 @@ core::PictureMeasure measure_of(std::int64_t richness) {
 
 // The richness of pictures that cannot be coded, measured or analysed.
 constexpr std::int64_t kBrokenPicture = 777, kUnmeasuredPicture = 778, kRefusedPicture = 779;
+// The richness of a scene's first picture.
+constexpr std::int64_t kCutPicture = 900;
 
 class FakeFrame final : public AnalysedFrame {
  public:
@@ -42,6 +44,10 @@ class FakeFrame final : public AnalysedFrame {
     if (frame_.pts == kUnmeasuredPicture) throw Error(ErrorCode::encode_failure, "not measured");
     looks_ = 1;
     return measure_;
+  }
+  core::SceneSums scene() override {
+    looks_ = 1;
+    return frame_.pts == kCutPicture ? core::SceneSums{100, 50} : core::SceneSums{10, 100};
   }
   const Frame& frame() const override { return frame_; }
   Written written() const override { return nullptr; }
@@ -54,7 +60,7 @@ class FakeFrame final : public AnalysedFrame {
 
 class FakeAnalyser final : public Analyser {
  public:
-  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written) override {
+  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written, const core::PictureParams&) override {
     if (frame.pts == kRefusedPicture) throw Error(ErrorCode::encode_failure, "refused");
     return std::make_unique<FakeFrame>(frame);
   }
@@ -349,6 +355,41 @@ TEST(Pipeline, ConstantQp) {
     EXPECT_EQ(unit.label.pts, static_cast<std::int64_t>(collected) * 7);
     EXPECT_EQ(unit.stats.qp, 33);
     EXPECT_TRUE(unit.hrd_messages.empty());
+  }
+}
+
+// With a constant QP pictures wait for what is known of their scenes alone. Those that wait while others are
+// flushed are not left for another batch.
+TEST(Pipeline, ScenesBeginGops) {
+  StreamParams params = params_of();
+  params.format.inter = params.decisions.scene_cuts = true;
+  params.pacing.controls_rate = params.pacing.codes_again = false;
+  for (const int batch : {1, 4, 30}) {
+    std::vector<std::uint64_t> submitted;
+    Pipeline pipeline(std::make_unique<FakeBackend>(batch, &submitted), fake_analyser, params, {}, batch);
+    EXPECT_EQ(pipeline.capacity(), 3 * batch);
+    std::vector<std::uint64_t> keys;
+    std::size_t pending = 0;
+    const auto collect = [&] {
+      const CodedAccessUnit unit = pipeline.collect();
+      if (unit.picture.key) keys.push_back(unit.picture.index);
+      --pending;
+    };
+    for (std::uint64_t n = 0; n < 21; ++n) {
+      if (pending == static_cast<std::size_t>(pipeline.capacity())) collect();
+      Frame frame;
+      frame.pts = n == 5 || n == 6 || n == 13 ? kCutPicture : 100;
+      Job job{{frame}, {}};
+      job.picture.index = n, job.picture.key = n == 0, job.gop = 0;
+      EXPECT_EQ(pipeline.submit(std::move(job)), nullptr);
+      ++pending;
+    }
+    pipeline.flush();
+    while (pending > 0) {
+      collect();
+      if (batch == 30) EXPECT_EQ(submitted.size(), 21u) << "in one batch";
+    }
+    EXPECT_EQ(keys, (std::vector<std::uint64_t>{0, 5, 13})) << batch;
   }
 }
 
