@@ -15,7 +15,7 @@ namespace cu264::encoder::CU264_ISA {
 // (bS 4), with `inner` the others (bS 3), which are `distance` samples apart.
 template <int kSize, bool kChroma>
 static inline void filter_edges(std::uint8_t* first, std::ptrdiff_t across, const core::EdgeThresholds& outer,
-                  const core::EdgeThresholds& inner, int distance) {
+                                const core::EdgeThresholds& inner, int distance) {
   if (outer.active()) filter_edge<kSize, kChroma, true>(first, across, [&](int) { return outer; });
   if (!inner.active()) return;
   for (int offset = distance; offset < kSize; offset += distance) {
@@ -31,7 +31,8 @@ struct MacroblockEdges {
 // One plane of one macroblock: vertical edges from left to right, then horizontal ones from top to bottom
 // (H.264 8.7).
 template <int kSize, bool kChroma>
-static inline void filter_macroblock(std::uint8_t* samples, std::ptrdiff_t pitch, const MacroblockEdges& edges) {
+static inline void filter_macroblock(std::uint8_t* samples, std::ptrdiff_t pitch,
+                                     const MacroblockEdges& edges) {
   if (edges.left.active() || edges.inner.active()) {
     filter_turned<kSize, kChroma>(samples, pitch, edges.left.active(), [&](std::uint8_t* first) {
       filter_edges<kSize, kChroma>(first, kSize, edges.left, edges.inner, edges.distance);
@@ -45,8 +46,7 @@ static inline void filter_i_macroblock(CpuPicture& picture, int x, int y,
   const auto thresholds = [&](int qp_p, int qp_q, int bS) {
     return core::deblock_thresholds(qp_p, qp_q, offsets.a, offsets.b, bS);
   };
-  const core::MacroblockRecord* mb =
-      &picture.macroblocks[static_cast<std::size_t>(y) * picture.mb_width + x];
+  const core::MacroblockRecord* mb = &picture.macroblocks[static_cast<std::size_t>(y) * picture.mb_width + x];
   const int qp = core::filter_qp(mb[0]);
   const int qp_left = x > 0 ? core::filter_qp(mb[-1]) : qp;
   const int qp_top = y > 0 ? core::filter_qp(mb[-picture.mb_width]) : qp;

@@ -7,10 +7,10 @@
 
 namespace cu264::encoder {
 
-#define CU264_DECLARE_FILTER(isa)                                                                         \
-  namespace isa {                                                                                         \
-  void filter_i_row(CpuPicture& picture, int row, core::FilterOffsets offsets, RowProgress& progress);    \
-  void filter_p_row(CpuPicture& picture, int row, core::FilterOffsets offsets, RowProgress& progress);    \
+#define CU264_DECLARE_FILTER(isa)                                                                      \
+  namespace isa {                                                                                      \
+  void filter_i_row(CpuPicture& picture, int row, core::FilterOffsets offsets, RowProgress& progress); \
+  void filter_p_row(CpuPicture& picture, int row, core::FilterOffsets offsets, RowProgress& progress); \
   }
 
 CU264_DECLARE_FILTER(isa_portable)

@@ -1,5 +1,6 @@
-// A P picture is coded in passes. Macroblocks of a pass do not depend on each other, except in intra_search,
-// so its rows can be done in any order and at the same time; each pass needs the ones before it.
+// A P picture is coded in passes. Macroblocks of a pass do not depend on each other, except in decide_skips
+// and intra_search, so its rows can be done in any order and at the same time; each pass needs the ones
+// before it.
 #pragma once
 
 #include "cu264/encoder.h"
@@ -22,8 +23,9 @@ enum class PPass {
   merge,
   merge_again,
   code,          // all macroblocks as inter macroblocks
+  decide_skips,  // those that are better as P_Skip: each row after the one above
   intra_search,  // those that may be better as I macroblocks: each row after the one above
-  finish,        // mvd and P_Skip
+  finish,        // mvd
 };
 
 // A picture that is being coded.
@@ -32,7 +34,7 @@ struct PPicture {
   GopChain& chain;
   int qp;
   Preset preset;
-  RowProgress* intra_rows = nullptr;  // of intra_search; null: rows are done one after another
+  RowProgress* rows_in_order = nullptr;  // of decide_skips and intra_search
 };
 
 }  // namespace cu264::encoder

@@ -79,11 +79,13 @@ void reconstruct_p_picture(const PPicture& p, const ForRows& for_rows) {
   run(PPass::merge, rows);
   run(PPass::merge_again, rows);
   run(PPass::code, rows);
-  for_rows_in_order(for_rows, rows, p.picture.mb_width, [&](int row, RowProgress& progress) {
-    PPicture in_order = p;
-    in_order.intra_rows = &progress;
-    run_p_pass(in_order, PPass::intra_search, row);
-  });
+  for (const PPass pass : {PPass::decide_skips, PPass::intra_search}) {
+    for_rows_in_order(for_rows, rows, p.picture.mb_width, [&](int row, RowProgress& progress) {
+      PPicture in_order = p;
+      in_order.rows_in_order = &progress;
+      run_p_pass(in_order, pass, row);
+    });
+  }
   run(PPass::finish, rows);
   settle_kinds(p);
 }

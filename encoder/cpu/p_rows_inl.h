@@ -16,6 +16,7 @@
 #include "encoder/cpu/motion_search_inl.h"
 #include "encoder/cpu/p_passes.h"
 #include "encoder/cpu/qp_settings_inl.h"
+#include "encoder/cpu/skip_decision_inl.h"
 
 namespace cu264::encoder::CU264_ISA {
 
@@ -87,6 +88,21 @@ static inline void code_row(const PPicture& p, int mb_y) {
   }
 }
 
+static inline void decide_skips_row(const PPicture& p, int mb_y) {
+  const CpuPicture& picture = p.picture;
+  MacroblockContext mb;
+  begin_context(mb, p);
+  QpSetter qps(mb, p, core::kInterOfP);
+  const bool above = row_above_in_slice(picture, mb_y);
+  for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
+    const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
+    p.rows_in_order->wait_above(mb_y, mb_x + 2);
+    qps.set(index);
+    decide_skip(mb, p, core::motion_place(mb_x, above, picture.mb_width), mb_x, mb_y);
+    p.rows_in_order->set_done(mb_y, mb_x + 1);
+  }
+}
+
 static inline void intra_row(const PPicture& p, int mb_y) {
   CpuPicture& picture = p.picture;
   MacroblockContext mb;
@@ -98,10 +114,8 @@ static inline void intra_row(const PPicture& p, int mb_y) {
     const InterChoice& choice = p.chain.choices[index];
     core::MacroblockRecord* const here = picture.macroblocks.data() + index;
     if (!choice.intra_is_likely || here->kind == core::MacroblockKind::pcm) continue;
-    if (p.intra_rows != nullptr) {
-      p.intra_rows->set_done(mb_y, mb_x);
-      p.intra_rows->wait_above(mb_y, mb_x + 2);
-    }
+    p.rows_in_order->set_done(mb_y, mb_x);
+    p.rows_in_order->wait_above(mb_y, mb_x + 2);
     const int qp = qps.set(index);
     set_place(mb, picture, mb_x, above);
     mb.left_mb = mb.left ? here - 1 : nullptr;
@@ -115,7 +129,7 @@ static inline void intra_row(const PPicture& p, int mb_y) {
     }
     settle_macroblock(mb, picture, mb_x, mb_y, qp, luma, chroma);
   }
-  if (p.intra_rows != nullptr) p.intra_rows->set_done(mb_y, picture.mb_width);
+  p.rows_in_order->set_done(mb_y, picture.mb_width);
 }
 
 static inline void finish_row(const PPicture& p, int mb_y) {
@@ -163,6 +177,8 @@ void run_p_pass(const PPicture& p, PPass pass, int row) {
       return merge_row(chain, lambda, partitions, 1, above(), row);
     case PPass::code:
       return code_row(p, row);
+    case PPass::decide_skips:
+      return decide_skips_row(p, row);
     case PPass::intra_search:
       return intra_row(p, row);
     case PPass::finish:

@@ -52,5 +52,4 @@ void code_slice(PictureInFlight& work, int index, const StreamParams& params);
 // Makes the access unit once the last slice has been coded. What goes wrong is in the unit.
 void finish_picture(PictureInFlight& work, const StreamParams& params);
 
-
 }  // namespace cu264::encoder

@@ -222,17 +222,23 @@ __device__ inline SourceWords fetch_source(const BatchView& batch, const Macrobl
   return words;
 }
 
+// Puts the chroma of all lanes into memory that is aligned to four bytes.
+__device__ inline void put_chroma(std::uint8_t (&chroma)[2][8][8], PixelFormat format,
+                                  const LaneIndices& lane, std::uint32_t word) {
+  if (format == PixelFormat::nv12) {
+    const int row = lane.lane >> 2, x = 2 * (lane.lane & 3);
+    *reinterpret_cast<std::uint16_t*>(&chroma[0][row][x]) = static_cast<std::uint16_t>(word);
+    *reinterpret_cast<std::uint16_t*>(&chroma[1][row][x]) = static_cast<std::uint16_t>(word >> 16);
+  } else {
+    reinterpret_cast<std::uint32_t*>(chroma)[lane.lane] = word;
+  }
+}
+
 template <bool kRd>
 __device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LaneIndices& lane,
                            const SourceWords& words) {
   *reinterpret_cast<uint2*>(&s.luma[lane.lane >> 1][8 * (lane.lane & 1)]) = words.luma;
-  if (format == PixelFormat::nv12) {
-    const int row = lane.lane >> 2, x = 2 * (lane.lane & 3);
-    *reinterpret_cast<std::uint16_t*>(&s.chroma[0][row][x]) = static_cast<std::uint16_t>(words.chroma);
-    *reinterpret_cast<std::uint16_t*>(&s.chroma[1][row][x]) = static_cast<std::uint16_t>(words.chroma >> 16);
-  } else {
-    reinterpret_cast<std::uint32_t*>(s.chroma)[lane.lane] = words.chroma;
-  }
+  put_chroma(s.chroma, format, lane, words.chroma);
 }
 
 // Takes the neighbours to the left from the warp's state, which still holds its previous macroblock.
