@@ -79,9 +79,11 @@ static inline void filter_mixed_macroblock(std::uint8_t* samples, std::ptrdiff_t
 }
 
 // Whether edges inside the macroblock may be filtered.
-static inline bool has_inner_edges(const core::MacroblockRecord& mb, const core::EdgeSide& side) {
-  const bool whole = mb.kind == core::MacroblockKind::p16x16 || mb.kind == core::MacroblockKind::p_skip;
-  return !whole || side.coefficients != 0;
+static inline bool has_inner_edges(const core::MacroblockRecord& mb, const core::MotionRecord& motion,
+                                   const core::EdgeSide& side) {
+  const bool one_vector = motion.vector[1] == motion.vector[0] && motion.vector[2] == motion.vector[0] &&
+                          motion.vector[3] == motion.vector[0];
+  return !core::is_inter(mb.kind) || !one_vector || side.coefficients != 0;
 }
 
 static inline void filter_p_macroblock(CpuPicture& picture, int x, int y,
@@ -94,7 +96,7 @@ static inline void filter_p_macroblock(CpuPicture& picture, int x, int y,
   const core::EdgeSide beside = x > 0 ? core::edge_side(mb[-1], motion[-1]) : here;
   const core::EdgeSide over = y > 0 ? core::edge_side(mb[-above], motion[-above]) : here;
   Strengths vertical = {}, horizontal = {};
-  for (int edge = 0; edge < (has_inner_edges(*mb, here) ? 4 : 1); ++edge) {
+  for (int edge = 0; edge < (has_inner_edges(*mb, *motion, here) ? 4 : 1); ++edge) {
     for (int line = 0; line < 4; ++line) {
       vertical[edge][line] =
           static_cast<std::uint8_t>(core::edge_strength(edge == 0 ? beside : here, here, true, edge, line));

@@ -50,6 +50,11 @@ struct FoundMacroblock {
   __device__ core::MacroblockKind kind() const {
     return static_cast<core::MacroblockKind>(first_word & 0xff);
   }
+  // Where SATD decides there is one kind of inter macroblock, so the compiler leaves out the others.
+  template <bool kRd>
+  __device__ core::MacroblockKind inter_kind() const {
+    return kRd ? kind() : core::MacroblockKind::p16x16;
+  }
   __device__ int coded_block_pattern() const { return static_cast<int>(first_word >> 24); }
   __device__ core::MotionVector operator[](int block) const { return vector_of(vector[block]); }
 };
@@ -124,8 +129,9 @@ class SkipRow {
     position.above_right = position.above && position.mb_x + 1 < mb_width_;
     above_left_ = above_, above_ = above_right_;
     if (!position.above) return true;
-    if (position.mb_x == 0) above_ = take(0);
-    if (position.above_right) above_right_ = take(position.mb_x + 1);
+    if (position.mb_x == 0) above_ = take(0, look(0));
+    if (position.above_right) above_right_ = take(position.mb_x + 1, ahead_);
+    if (position.mb_x + 2 < mb_width_) ahead_ = look(position.mb_x + 2);
     return true;
   }
 
@@ -146,20 +152,28 @@ class SkipRow {
   }
 
  private:
-  // Waits for the vectors of a macroblock of the row above. The warp of that row holds an earlier ticket, so
-  // it is already running.
-  __device__ HandedVectors take(int mb_x) const {
-    HandedVectors taken = kNotHanded;
+  // What the first lane sees of the vectors of a macroblock of the row above; others see nothing.
+  __device__ HandedVectors look(int mb_x) const {
+    if ((threadIdx.x & 31) != 0) return kNotHanded;
+    return ::cuda::atomic_ref<HandedVectors, ::cuda::thread_scope_device>(vectors_[mb_x - mb_width_])
+        .load(::cuda::memory_order_relaxed);
+  }
+  // Waits for those vectors; `seen` is what look() saw of them before. The warp of the row above holds an
+  // earlier ticket, so it is already running.
+  __device__ HandedVectors take(int mb_x, HandedVectors seen) const {
     if ((threadIdx.x & 31) == 0) {
-      ::cuda::atomic_ref<HandedVectors, ::cuda::thread_scope_device> vectors(vectors_[mb_x - mb_width_]);
-      while ((taken = vectors.load(::cuda::memory_order_relaxed)) == kNotHanded) __nanosleep(20);
+      while (seen == kNotHanded) {
+        seen = look(mb_x);
+        if (seen == kNotHanded) __nanosleep(20);
+      }
     }
-    return __shfl_sync(kAllLanes, taken, 0);
+    return __shfl_sync(kAllLanes, seen, 0);
   }
 
   const int mb_width_;
   HandedVectors* vectors_;
   HandedVectors left_ = 0, above_ = 0, above_right_ = 0, above_left_ = 0;
+  HandedVectors ahead_ = kNotHanded;  // the next above_right_, as look() saw it while there was other work
 };
 
 // A macroblock that is offered the vector of P_Skip.
@@ -169,6 +183,7 @@ struct OfferedMacroblock {
   const MacroblockPosition& position;
   std::size_t mb;  // in the picture
   const LaneIndices& lane;
+  const HadamardMatrix& matrix;
 
   __device__ const BatchView& batch() const { return motion.step.batch; }
   __device__ int x() const { return 16 * position.mb_x; }
@@ -178,7 +193,6 @@ struct OfferedMacroblock {
   }
 
   __device__ int satd(core::MotionVector v) const {
-    const HadamardMatrix matrix(lane.lane);
     int sum = 0;
     for (int half = 0; half < 2; ++half) {
       const int sub = 8 * half + (lane.lane >> 2);
@@ -237,6 +251,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   __shared__ __align__(16) std::uint8_t s_chroma[kWarps][2][8][8];
   const BatchView& batch = motion.step.batch;
   const LaneIndices lane(static_cast<int>(threadIdx.x & 31));
+  const HadamardMatrix matrix(lane.lane);
   const unsigned count = static_cast<unsigned>(batch.pictures) * static_cast<unsigned>(batch.mb_height);
   for (;;) {
     unsigned ticket = 0;
@@ -260,12 +275,12 @@ __global__ void __launch_bounds__(32 * kWarps)
         continue;
       }
       const HandedMotion field = row.motion(found);
-      const core::SkipOffer offer =
-          core::offer_skip(row.place(), found.kind(), found.coded_block_pattern(), found[0], field);
+      const core::SkipOffer offer = core::offer_skip(row.place(), found.inter_kind<kRd>(),
+                                                     found.coded_block_pattern(), found[0], field);
       const bool tried = !offer.taken && (kRd || found.coded_block_pattern() == 0);
       if (tried) {
-        const OfferedMacroblock offered{motion, chain, row.position, mb, lane};
-        const int header_bits = core::inter_header_bits(row.place(), found.kind(), found, field);
+        const OfferedMacroblock offered{motion, chain, row.position, mb, lane, matrix};
+        const int header_bits = core::inter_header_bits(row.place(), found.inter_kind<kRd>(), found, field);
         const bool allowed = motion.limits(mb_x, row.position.mb_y).allow(offer.vector);
         core::MotionRecord skip;
         for (core::MotionVector& v : skip.vector) v = offer.vector;

@@ -56,7 +56,8 @@ __device__ inline PredictedSamples predict_macroblock(const ChainView& chain, in
   const std::uint8_t* const lower = upper + plane.pitch;
   p.chroma = 0;
   for (int i = 0; i < 4; ++i) {
-    const int sample = core::chroma_sample<int>(upper[i], upper[i + 1], lower[i], lower[i + 1], v.x & 7, v.y & 7);
+    const int sample =
+        core::chroma_sample<int>(upper[i], upper[i + 1], lower[i], lower[i + 1], v.x & 7, v.y & 7);
     p.chroma |= static_cast<std::uint32_t>(sample) << (8 * i);
   }
   return p;
