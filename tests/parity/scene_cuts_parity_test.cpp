@@ -27,10 +27,10 @@ namespace {
 using test::Motion;
 using namespace std::chrono_literals;
 
-constexpr PixelFormat kFormats[] = {PixelFormat::i420,       PixelFormat::nv12,
-                                    PixelFormat::gray8,      PixelFormat::rgb24,
-                                    PixelFormat::rgb_planar, PixelFormat::rgb_float_planar,
-                                    PixelFormat::rgba32,     PixelFormat::rgb_half};
+constexpr PixelFormat kFormats[] = {
+    PixelFormat::i420,   PixelFormat::nv12,       PixelFormat::gray8,
+    PixelFormat::rgb24,  PixelFormat::rgb_planar, PixelFormat::rgb_float_planar,
+    PixelFormat::rgba32, PixelFormat::bgra32,     PixelFormat::rgb_half};
 
 // Scenes of `length` pictures, one after another.
 std::vector<test::Picture> scenes(const std::vector<Motion>& motions, int width, int height, int length) {
@@ -104,6 +104,7 @@ class SceneCutsParity : public SessionParity {
     const std::vector<Packet> host = encode_once(config, pictures, MemoryKind::host, bottom_up);
     config.backend = BackendChoice::cuda;
     for (const int batch : batches) {
+      if (test::quick() && batch != batches.back()) continue;
       config.batch = batch;
       SCOPED_TRACE(text(config));
       const std::vector<Packet> device = encode_once(config, pictures, memory, bottom_up);
@@ -145,7 +146,7 @@ TEST_F(SceneCutsParity, SumsOfPictures) {
         held.push_back(on_device->analyse(placed.back().view(), nullptr, picture));
         const PlacedFrame same(planes, MemoryKind::host);
         expected.push_back(on_host->analyse(same.view(), nullptr, picture)->scene());
-        if (picture.index == 0) EXPECT_EQ(expected.back(), core::SceneSums{});
+        EXPECT_TRUE(picture.index != 0 || expected.back() == core::SceneSums{});
       }
       for (std::size_t i = 0; i < held.size(); ++i) {
         const core::SceneSums found = held[i]->scene();
@@ -157,7 +158,7 @@ TEST_F(SceneCutsParity, SumsOfPictures) {
   }
 }
 
-// The frames of a group that was never begun go, and the stream goes on.
+// More of them than there is memory for at once, and frames that outlive their analyser.
 TEST_F(SceneCutsParity, SmallPicturesAreUsedAgain) {
   Config config = cuts_config(0);
   config.width = 64, config.height = 48, config.threads = 1;
@@ -183,36 +184,38 @@ TEST_F(SceneCutsParity, SmallPicturesAreUsedAgain) {
 }
 
 TEST_F(SceneCutsParity, ScenesBeginGops) {
-  test::QuickCases cases(3);
+  test::QuickCases cases(5);
   const std::vector<test::Picture> clip =
-      scenes({Motion::slow, Motion::objects, Motion::still, Motion::noisy}, 80, 64, 5);
+      scenes({Motion::slow, Motion::objects, Motion::still, Motion::noisy}, 64, 48, 4);
   for (const int gop : {0, 3}) {
     for (const MemoryKind memory : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
       for (const bool crf : {false, true}) {
         if (cases.leave_out()) continue;
         Config config = cuts_config(gop);
         if (crf) config.crf = 28;
-        expect_same(config, clip, memory, {1, 6, 20});
+        expect_same(config, clip, memory, {1, 16, 6});
         if (HasFatalFailure()) return;
       }
     }
   }
   Config config = cuts_config(0);
-  config.width = 80, config.height = 64, config.backend = BackendChoice::cuda, config.batch = 7;
-  EXPECT_EQ(keys_of(encode_once(config, clip, MemoryKind::device)), (std::vector<std::size_t>{0, 5, 10, 15}));
+  config.width = 64, config.height = 48, config.backend = BackendChoice::cuda, config.batch = 7;
+  EXPECT_EQ(keys_of(encode_once(config, clip, MemoryKind::device)), (std::vector<std::size_t>{0, 4, 8, 12}));
 }
 
 TEST_F(SceneCutsParity, FlashesFadesAndNoise) {
-  expect_same(cuts_config(0), flashes(112, 80), MemoryKind::device, {1, 8});
+  expect_same(cuts_config(0), flashes(64, 48), MemoryKind::device, {1, 8});
+  test::QuickCases cases(4);
   for (const Motion motion : test::kMotions) {
-    expect_same(cuts_config(0), test::make_clip(motion, 96, 64, 10), MemoryKind::host, {4});
+    if (cases.leave_out()) continue;
+    expect_same(cuts_config(0), test::make_clip(motion, 64, 48, 10), MemoryKind::host, {4});
     if (HasFatalFailure()) return;
   }
 }
 
 TEST_F(SceneCutsParity, EveryFormat) {
-  test::QuickCases cases(4);
-  const std::vector<test::Picture> clip = scenes({Motion::slow, Motion::noisy}, 83, 51, 4);
+  test::QuickCases cases(7);
+  const std::vector<test::Picture> clip = scenes({Motion::slow, Motion::noisy}, 51, 37, 3);
   int number = 0;
   for (const PixelFormat format : kFormats) {
     for (const MemoryKind memory : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
@@ -224,8 +227,10 @@ TEST_F(SceneCutsParity, EveryFormat) {
 }
 
 TEST_F(SceneCutsParity, RateControl) {
-  const std::vector<test::Picture> clip = scenes({Motion::noisy, Motion::objects, Motion::slow}, 96, 80, 5);
+  const std::vector<test::Picture> clip = scenes({Motion::noisy, Motion::objects, Motion::slow}, 64, 48, 4);
+  test::QuickCases cases(2);
   for (const int mode : {0, 1, 2, 3}) {
+    if (cases.leave_out()) continue;
     SCOPED_TRACE(mode);
     Config config = cuts_config(6);
     if (mode == 0) config.bitrate = 300000;
@@ -239,10 +244,11 @@ TEST_F(SceneCutsParity, RateControl) {
 
 // Frames that are still being written when they are sent.
 TEST_F(SceneCutsParity, LateFrames) {
-  const std::vector<test::Picture> clip = scenes({Motion::slow, Motion::noisy, Motion::objects}, 80, 48, 3);
+  test::QuickCases cases(5);
+  const std::vector<test::Picture> clip = scenes({Motion::slow, Motion::noisy, Motion::objects}, 48, 48, 3);
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::rgb24}) {
     Config config = cuts_config(0, format);
-    config.width = 80, config.height = 48, config.backend = BackendChoice::cpu;
+    config.width = 48, config.height = 48, config.backend = BackendChoice::cpu;
     const std::vector<Packet> expected = encode(config, place(clip, format, MemoryKind::host));
     EXPECT_EQ(keys_of(expected), (std::vector<std::size_t>{0, 3, 6}));
     config.backend = BackendChoice::cuda;
@@ -250,6 +256,7 @@ TEST_F(SceneCutsParity, LateFrames) {
                                    targets = place(clip, format, MemoryKind::device);
     for (const LateStream stream : kLateStreams) {
       for (const int batch : {1, 4}) {
+        if (cases.leave_out()) continue;
         SCOPED_TRACE(std::string(name_of(stream)) + ", batch " + std::to_string(batch));
         LateWriter writer(stream, 0);
         for (const PlacedFrame& target : targets) blank(target.view());
