@@ -57,7 +57,8 @@ int pictures_of_device(const StreamParams& params, int multiprocessors, std::siz
   const int wanted = rounds * round / params.format.mb_height;
   int batch = std::clamp(wanted, 1, gives_pictures(params) ? tuned::kMaxBatchWithPictures : tuned::kMaxBatch);
   const auto needed = [&] {
-    return memory_of_backend(params, batch).device + memory_of_analyser(params, batch, 1, 1).device;
+    return memory_of_backend(params, batch).device + later_chain_bytes(params, batch) +
+           memory_of_analyser(params, batch, 1, 1).device;
   };
   while (batch > 1 && needed() > free_bytes / 2) batch = (batch + 1) / 2;
   return batch;

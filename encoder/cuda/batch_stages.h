@@ -43,6 +43,11 @@ class BatchStages {
   // Fills the tables of memory that was laid out anew, and begins a clip.
   void set_up();
 
+  // Adds chains to those of the memory that was laid out.
+  void add_chains(const std::vector<ChainView>& chains) {
+    chains_.insert(chains_.end(), chains.begin(), chains.end());
+  }
+
   // Takes the keys of a clip whose memory is laid out as it was.
   void begin_clip() { keys_.set(params_, d_, stream_); }
 

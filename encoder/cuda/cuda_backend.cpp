@@ -15,6 +15,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
@@ -112,6 +113,7 @@ class CudaBackend final : public Backend {
     const DeviceGuard guard(device_);
     advance_all();
     flushed_ = false;
+    if (planner_) make_chains_for(job.picture.stream);
     if (filling_.count == 0) filling_.format = Uploader::format_on_device(frame.format);
     const std::size_t i = static_cast<std::size_t>(filling_.count);
     UploadedFrame uploaded =
@@ -199,6 +201,7 @@ class CudaBackend final : public Backend {
     }
     next_ = collecting_ = 0;
     filling_ = {};
+    d_chains_.clear();
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
     stages_->set_up();
     plan_anew();
@@ -212,6 +215,30 @@ class CudaBackend final : public Backend {
     if (!params_.format.inter) return;
     const bool in_order = params_.decisions.aq && params_.decisions.aq->remembers;
     planner_.emplace(static_cast<int>(d_.chains.size()), params_.execution.streams, in_order);
+  }
+
+  // A stream needs a chain. The more streams there are, the more chains are made at once, so that this ends
+  // soon.
+  void make_chains_for(std::uint32_t stream) {
+    const int have = static_cast<int>(d_.chains.size()), needed = static_cast<int>(stream) + 1;
+    if (needed <= have) return;
+    const int wanted = std::min(params_.execution.streams, std::max(needed, 2 * have));
+    try {
+      add_chains(wanted - have);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || wanted == needed) throw;
+      add_chains(needed - have);
+    }
+  }
+
+  void add_chains(int count) {
+    std::size_t bytes = 0;
+    lay_out_chains(params_, count, nullptr, bytes);
+    d_chains_.push_back(take_device(bytes, device_));
+    const std::vector<ChainView> chains = lay_out_chains(params_, count, d_chains_.back().get(), bytes);
+    d_.chains.insert(d_.chains.end(), chains.begin(), chains.end());
+    stages_->add_chains(chains);
+    planner_->add_chains(count);
   }
 
   // Returns whether the present memory layout and the filled tables also serve a batch with the other
@@ -393,6 +420,7 @@ class CudaBackend final : public Backend {
   int size_;  // pictures of a full batch
   CachedMemory d_allocation_;
   CachedMemory pinned_allocation_;
+  std::vector<CachedMemory> d_chains_;  // that came with streams
   DeviceMemory d_;
   PinnedMemory pinned_;
   std::unique_ptr<Uploader> uploader_;

@@ -33,6 +33,15 @@ std::size_t level_bytes(const StreamParams& params, int batch) {
          sizeof(std::int16_t);
 }
 
+std::vector<ChainView> take_chains(const StreamParams& params, int count, Arena& arena) {
+  std::vector<ChainView> chains;
+  for (int i = 0; i < count; ++i) {
+    chains.push_back(
+        take_chain(arena, params.format.mb_width, params.format.mb_height, params.pacing.codes_again));
+  }
+  return chains;
+}
+
 // Levels, streams and what a batch is made with: the two pieces at the top of device_layout.h.
 void lay_out_cavlc(const StreamParams& p, int batch, Arena& arena, DeviceMemory& m) {
   m.stream_bytes = static_cast<std::size_t>(batch) *
@@ -105,9 +114,7 @@ DeviceMemory lay_out_device(const StreamParams& params, int batch, std::uint8_t*
     m.reconstruction = arena.take(mbs * kMacroblockSamples);
   if (params.format.inter) {
     m.motion = arena.take<core::MotionRecord>(mbs);
-    for (int i = 0; i < chains_of(params, batch); ++i)
-      m.chains.push_back(
-          take_chain(arena, params.format.mb_width, params.format.mb_height, params.pacing.codes_again));
+    m.chains = take_chains(params, first_chains(params, batch), arena);
     m.inter_scratch = arena.take(inter_scratch_bytes(batch, params.format.mb_width, params.format.mb_height));
   }
   if (params.protection.marks) m.mark_frame = arena.take(params.protection.marks->frame().size());
@@ -167,10 +174,24 @@ PinnedMemory lay_out_pinned(const StreamParams& params, int batch, std::uint8_t*
   return m;
 }
 
-// As many as make GOPs of a batch independent of each other, but one for each stream at least.
-int chains_of(const StreamParams& params, int batch) {
-  const int gop = params.execution.gop, of_batch = gop > 0 ? (batch + gop - 1) / gop + 1 : 1;
-  return std::max(params.execution.streams, of_batch);
+int first_chains(const StreamParams& params, int batch) {
+  const int gop = params.execution.gop;
+  return gop > 0 ? (batch + gop - 1) / gop + 1 : 1;
+}
+
+std::vector<ChainView> lay_out_chains(const StreamParams& params, int count, std::uint8_t* base,
+                                      std::size_t& bytes) {
+  Arena arena(base);
+  std::vector<ChainView> chains = take_chains(params, count, arena);
+  bytes = arena.bytes();
+  return chains;
+}
+
+std::size_t later_chain_bytes(const StreamParams& params, int batch) {
+  std::size_t bytes = 0;
+  if (params.format.inter)
+    lay_out_chains(params, params.execution.streams - first_chains(params, batch), nullptr, bytes);
+  return bytes;
 }
 
 MemoryRequirement memory_of_backend(const StreamParams& params, int batch) {

@@ -93,8 +93,16 @@ std::size_t upload_bytes(const StreamParams& params);
 // The bytes of the largest frame as the kernels read it.
 std::size_t staged_bytes(const StreamParams& params);
 
-// The chains of P pictures that a backend has memory for.
-int chains_of(const StreamParams& params, int batch);
+// The chains of P pictures that a backend has memory for when it opens: as many as make the GOPs of a batch
+// independent of each other. Where there are more streams, each has one of its own: those come with streams.
+int first_chains(const StreamParams& params, int batch);
+
+// The layout of `count` chains from address `base` on, as of lay_out_device().
+std::vector<ChainView> lay_out_chains(const StreamParams& params, int count, std::uint8_t* base,
+                                      std::size_t& bytes);
+
+// The memory of the chains that streams may bring.
+std::size_t later_chain_bytes(const StreamParams& params, int batch);
 
 // Returns the memory that one backend takes on the current device, without buffers for frames from the host.
 MemoryRequirement memory_of_backend(const StreamParams& params, int batch);

@@ -6,7 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/cuda/memory_cache.h"
+#include "cu264/device.h"
 #include "cu264/stream_group.h"
+#include "encoder/cuda/device_layout.h"
+#include "encoder/stream_params.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/moving_pictures.h"
 #include "tests/support/quick.h"
@@ -185,6 +189,49 @@ TEST_F(PPicturesParity, StreamsOfAGroup) {
   };
   const auto host = code(BackendChoice::cpu), device = code(BackendChoice::cuda);
   for (std::size_t s = 0; s < kStreams; ++s) expect_equal(host[s], device[s]);
+}
+
+// A group has memory for the streams that it has, and takes none from the driver once they all came.
+TEST_F(PPicturesParity, ChainsComeWithStreams) {
+  constexpr int kWidth = 320, kHeight = 192, kStreams = 9;
+  constexpr std::size_t kSmallPieces = std::size_t{3} << 20;
+  Config config = gop_config(Preset::fast, kCodings[0], 30, 30);
+  config.reconstruction = false;
+  config.width = kWidth, config.height = kHeight, config.backend = BackendChoice::cuda, config.batch = 2;
+  const MemoryRequirement alone = memory_required(config);
+  const std::size_t chain = [&] {
+    std::size_t bytes = 0;
+    encoder::cuda::lay_out_chains(encoder::stream_params(config), 1, nullptr, bytes);
+    return bytes;
+  }();
+  config.batch = 0;
+  StreamGroupConfig group_config;
+  group_config.backend = BackendChoice::cuda, group_config.batch = 2, group_config.batches_in_flight = 1;
+  release_cached_memory();
+  const std::size_t before = memory_cache_state(0).taken_bytes;
+  const auto taken = [&] { return memory_cache_state(0).taken_bytes - before; };
+  StreamGroup group(group_config);
+  const std::vector<test::Picture> clip = test::make_clip(Motion::slow, kWidth, kHeight, 2);
+  const std::vector<PlacedFrame> frames = place(clip, PixelFormat::i420, MemoryKind::device);
+  std::vector<StreamGroup::Stream> streams;
+  std::vector<std::vector<Packet>> packets(kStreams);
+  const auto send_to_all = [&] {
+    for (std::size_t s = 0; s < streams.size(); ++s) {
+      ASSERT_TRUE(group.submit(streams[s], frames[packets[s].size() % 2].view(), 60s));
+      packets[s].push_back(group.receive(streams[s], 60s).value());
+    }
+  };
+  streams.push_back(group.open(config));
+  send_to_all();
+  EXPECT_LE(taken(), alone.device + kSmallPieces);
+  while (streams.size() < kStreams) streams.push_back(group.open(config));
+  send_to_all();
+  EXPECT_GE(taken(), alone.device + (kStreams - 2) * chain - kSmallPieces);
+  EXPECT_LE(taken(), alone.device + 2 * kStreams * chain + kSmallPieces);
+  const std::uint64_t requests = memory_cache_state(0).driver_requests;
+  for (int i = 0; i < 2; ++i) send_to_all();
+  EXPECT_EQ(memory_cache_state(0).driver_requests, requests);
+  for (std::size_t s = 2; s < kStreams; ++s) expect_equal(packets[1], packets[s]);
 }
 
 }  // namespace

@@ -18,9 +18,16 @@ struct PlannedPicture {
 
 class ChainPlanner {
  public:
-  // There is memory for `chains` chains, at least one for each stream. `in_order`: the pictures of a stream
-  // are coded in the order of submission, although key pictures need not wait.
+  // There is memory for `chains` chains: when pictures are planned, at least one for each of their streams
+  // and for each that came before. `in_order`: the pictures of a stream are coded in the order of submission,
+  // although key pictures need not wait.
   ChainPlanner(int chains, int streams, bool in_order);
+
+  // There is memory for more of them.
+  void add_chains(int chains) {
+    chains_ += chains;
+    stream_of_.resize(static_cast<std::size_t>(chains_), kNone);
+  }
 
   // Returns the pictures in the order in which they are coded: by step, key pictures first. The pictures of
   // each stream must come in order; the first of a stream is a key picture.
@@ -30,7 +37,7 @@ class ChainPlanner {
   int take_chain(std::uint32_t stream, const std::vector<int>& free_from) const;
 
   static constexpr int kNone = -1;
-  const int chains_;
+  int chains_;
   const bool in_order_;
   std::vector<int> chain_of_;   // [stream]: the chain that the stream continues, or kNone
   std::vector<int> stream_of_;  // [chain]: the stream that continues it, or kNone
