@@ -161,8 +161,11 @@ void validate_gop(const Config& config) {
   refuse(config.encryption.has_value(), "encryption", "use gop 1");
   refuse(config.watermark.has_value(), "a watermark", "use gop 1");
   refuse(config.scaling_lists != ScalingLists{}, "scaling lists", "use cqm flat, or gop 1");
-  refuse(config.device_output, "packets on the device", "clear Config::device_output, or use gop 1");
-  refuse(config.devices.size() > 1, "several devices", "use one device, or gop 1");
+  refuse(config.devices.size() > 1 && config.device_output, "packets on one of several devices",
+         "use one device, clear Config::device_output, or use gop 1");
+  refuse(config.devices.size() > 1 && coded_aq(config) != AdaptiveQuantisation::off && !codes_again(config),
+         "adaptive quantisation on several devices, because offsets follow from those of the picture before",
+         "use aq off, one device, or gop 1");
   refuse(cavlc_stage(config) != nullptr, "the published entropy coder or packing",
          "use production, or gop 1");
 }

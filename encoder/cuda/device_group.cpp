@@ -5,6 +5,7 @@
 
 #include "encoder/cuda/batch_size.h"
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/gop_group.h"
 #include "encoder/cuda/qp_offset_relay.h"
 
 namespace cu264::encoder::cuda {
@@ -102,6 +103,7 @@ std::unique_ptr<Backend> open_devices(const StreamParams& params, const std::vec
       break;
     }
   }
+  if (params.format.inter && members.size() > 1) return make_gop_group(std::move(members));
   return std::make_unique<DeviceGroup>(std::move(members), static_cast<int>(devices.size()), batch, relay);
 }
 

@@ -222,6 +222,15 @@ TEST(PPictureStreams, WhatDoesNotGoWithThemIsRefused) {
               c.scaling_lists = jvt_scaling_lists();
             }).find("scaling lists"),
             std::string::npos);
+  EXPECT_NE(refused([](Config& c) {
+              c.devices = {0, 1}, c.device_output = true;
+            }).find("packets"),
+            std::string::npos);
+  EXPECT_NE(refused([](Config& c) {
+              c.devices = {0, 1};
+              c.aq = AdaptiveQuantisation::variance;
+            }).find("adaptive quantisation"),
+            std::string::npos);
 }
 
 }  // namespace

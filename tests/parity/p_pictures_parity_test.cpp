@@ -1,16 +1,20 @@
 // P pictures: the packets of the CUDA backend are those of the CPU backend, whatever lies together in a
 // batch.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/cuda/memory_cache.h"
 #include "cu264/device.h"
 #include "cu264/stream_group.h"
+#include "encoder/cuda/cuda_backend.h"
 #include "encoder/cuda/device_layout.h"
-#include "encoder/stream_params.h"
+#include "encoder/pipeline.h"
+#include "encoder/session.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/moving_pictures.h"
 #include "tests/support/quick.h"
@@ -189,6 +193,119 @@ TEST_F(PPicturesParity, StreamsOfAGroup) {
   };
   const auto host = code(BackendChoice::cpu), device = code(BackendChoice::cuda);
   for (std::size_t s = 0; s < kStreams; ++s) expect_equal(host[s], device[s]);
+}
+
+TEST_F(PPicturesParity, PacketsThatStayOnTheDevice) {
+  const std::vector<test::Picture> clip = test::make_clip(Motion::noisy, 48, 32, 11);
+  for (const bool crf : {false, true}) {
+    for (const Coding& coding : {kCodings[0], kCodings[3]}) {
+      Config config = gop_config(Preset::fast, coding, 4, 27);
+      config.width = 48, config.height = 32;
+      if (crf) config.crf = 27;
+      const std::vector<Packet> host = on_host(config, clip);
+      const std::vector<PlacedFrame> frames = place(clip, PixelFormat::i420, MemoryKind::device);
+      config.backend = BackendChoice::cuda, config.device_output = true;
+      for (const int batch : {1, 5, 11}) {
+        config.batch = batch;
+        SCOPED_TRACE(text(config));
+        Encoder encoder(config);
+        std::vector<Packet> packets;
+        const auto take = [&](Packet packet) {
+          EXPECT_GT(packet.device_data.size, 0u);
+          packets.push_back(downloaded(std::move(packet)));
+        };
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+          while (!encoder.send(frames[i].view(static_cast<std::int64_t>(3 * i + 1))))
+            take(encoder.receive().value());
+        }
+        encoder.flush();
+        while (auto packet = encoder.receive()) take(std::move(*packet));
+        expect_equal(host, packets);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// A stream's packets from a pipeline.
+std::vector<Packet> packets_of(encoder::Pipeline& pipeline, const Config& config,
+                               const std::vector<PlacedFrame>& frames) {
+  encoder::Session session(config);
+  std::vector<Packet> packets;
+  const auto collect = [&] {
+    if (auto packet = session.packet_of(pipeline.collect())) packets.push_back(std::move(*packet));
+  };
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (session.pending() == static_cast<std::size_t>(pipeline.capacity())) collect();
+    Frame frame = frames[i].view(static_cast<std::int64_t>(3 * i + 1));
+    frame.key = i % 7 == 5;
+    encoder::Job job = session.next_job(frame);
+    job.frame.frame = frame;
+    EXPECT_EQ(pipeline.submit(std::move(job)), nullptr);
+    session.sent(frame);
+  }
+  session.flush();
+  pipeline.release(0, true);
+  pipeline.flush();
+  while (session.pending() > 0) collect();
+  return packets;
+}
+
+// GOPs go to devices in turn, and a long one fills its device alone. One GPU plays them all.
+TEST_F(PPicturesParity, OneDeviceAsSeveral) {
+  test::QuickCases cases(9);
+  const std::vector<test::Picture> clip = test::make_clip(Motion::noisy, 48, 32, 31);
+  const std::vector<PlacedFrame> frames = place(clip, PixelFormat::i420, MemoryKind::host);
+  const auto on_cpu = [](const encoder::StreamParams& p, const std::vector<int>&) {
+    return encoder::make_cpu_analyser(p);
+  };
+  const auto on_gpu = [](const encoder::StreamParams& p, const std::vector<int>& devices) {
+    return encoder::cuda::make_device_analyser(p, devices.front(), 2, true);
+  };
+  for (const int gop : {0, 2, 4, 9}) {
+    for (const int mode : {0, 1, 2, 3}) {
+      Config config = gop_config(Preset::fast, kCodings[0], gop, 27);
+      config.width = 48, config.height = 32;
+      if (mode == 1) config.scene_cuts = true;
+      if (mode == 2) config.crf = 26, config.aq = AdaptiveQuantisation::off;
+      if (mode == 3) config.max_frame_bytes = 500, config.on_overflow = OnOverflow::drop;
+      encoder::StreamParams params = encoder::stream_params(config);
+      encoder::Pipeline cpu(encoder::open_cpu_backend(params), on_cpu, params, {}, 1);
+      const std::vector<Packet> host = packets_of(cpu, config, frames);
+      for (const auto& [devices, batch] :
+           {std::pair<std::vector<int>, int>{{0, 0}, 1}, {{0, 0}, 5}, {{0, 0, 0}, 3}}) {
+        if (cases.leave_out()) continue;
+        SCOPED_TRACE(text(config) + ", mode " + std::to_string(mode));
+        params.execution.batch = batch;
+        encoder::Pipeline gpu(encoder::cuda::open_devices(params, devices, batch), on_gpu, params, devices,
+                              batch);
+        expect_equal(host, packets_of(gpu, config, frames));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(PPicturesParity, TwoDevices) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) GTEST_SKIP() << "needs two devices";
+  const std::vector<test::Picture> clip = test::make_clip(Motion::noisy, 176, 144, 60);
+  for (const int gop : {0, 4, 9}) {
+    for (const bool cuts : {false, true}) {
+      Config config = gop_config(Preset::fast, kCodings[0], gop, 27);
+      config.devices = {0, 1}, config.scene_cuts = cuts;
+      Config on_cpu = config;
+      on_cpu.devices.clear(), on_cpu.width = 176, on_cpu.height = 144;
+      const std::vector<Packet> host = on_host(on_cpu, clip);
+      config.width = 176, config.height = 144, config.backend = BackendChoice::cuda;
+      const std::vector<PlacedFrame> frames = place(clip, PixelFormat::i420, MemoryKind::host);
+      for (const int batch : {1, 8, 0}) {
+        config.batch = batch;
+        expect_equal(host, encode(config, frames));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
 }
 
 // A group has memory for the streams that it has, and takes none from the driver once they all came.

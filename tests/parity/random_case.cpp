@@ -238,6 +238,8 @@ void draw_gop(RandomDraw& draw, RandomCase& drawn) {
   config.max_frame_bytes = before.max_frame_bytes, config.frame_bytes = before.frame_bytes;
   config.on_overflow = before.on_overflow;
   config.aq = draw.once_in(3) ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
+  config.devices = before.devices;
+  if (config.devices.size() > 1) config.aq = AdaptiveQuantisation::off;
   config.gop = draw.one_of(std::array{0, 2, 3, 4, 8, 30});
   for (RandomClip& clip : drawn.clips) {
     if (!draw.once_in(4)) {
@@ -292,6 +294,10 @@ RandomCase draw_case(RandomDraw& draw, const CaseBounds& bounds) {
     drawn.clips.push_back(std::move(clip));
   }
   return drawn;
+}
+
+bool codes_again(const Config& c) {
+  return c.bitrate > 0 || c.max_frame_bytes > 0 || c.frame_bytes > 0;
 }
 
 std::string rate_text(const Config& c) {
@@ -353,11 +359,12 @@ RandomCase make_case(std::uint64_t seed, int number, const CaseBounds& bounds) {
     RandomDraw gops(seed, number, kGops), scenes(seed, number, kScenes);
     draw_gop(gops, drawn);
     draw_scenes(scenes, drawn);
+    const bool stays = !codes_again(drawn.config) && drawn.config.devices.size() < 2;
+    if (stays && scenes.once_in(6)) drawn.config.device_output = true;
     return drawn;
   }
-  const Config& c = drawn.config;
-  const bool coded_again = c.bitrate > 0 || c.max_frame_bytes > 0 || c.frame_bytes > 0;
-  if (!coded_again && !c.watermark && draw.once_in(6)) drawn.config.device_output = true;
+  if (!codes_again(drawn.config) && !drawn.config.watermark && draw.once_in(6))
+    drawn.config.device_output = true;
   return drawn;
 }
 
