@@ -97,7 +97,7 @@ def latency():
 
 
 def stages():
-    file = "pipeline-h100.json"
+    file = "pipeline-h200.json"
     rows = [row for row in json_rows(file, "pipeline, us a picture") if not row["stage"].startswith("whole")]
     wanted = [("search", "search", "production"), ("code and pack", "code+pack", "production"), ("edge guide", "edge guide", "published"),
               ("code and pack, the papers'", "code+pack", "published"), ("code and pack, baselines", "code+pack", "baseline")]
@@ -105,7 +105,7 @@ def stages():
     for name, stage, form in wanted:
         row = next(each for each in rows if each["stage"].startswith(stage))
         chosen.append((name, row[form], {"production": 1, "published": 2, "baseline": 5}[form]))
-    drawn = bars("GPU time by stage", "microseconds a 1080p picture, fast, Baseline, QP 27, batches of 64, H100", chosen, " us", 2)
+    drawn = bars("GPU time by stage", "microseconds a 1080p picture, fast, Baseline, QP 27, batches of 64, H200", chosen, " us", 2)
     return drawn, table(["stage", "production", "the papers'", "the papers' baselines"],
                         [(row["stage"], row["production"], row["published"], row["baseline"]) for row in rows]), [file]
 
