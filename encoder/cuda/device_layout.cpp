@@ -35,6 +35,7 @@ std::size_t level_bytes(const StreamParams& params, int batch) {
 
 std::vector<ChainView> take_chains(const StreamParams& params, int count, Arena& arena) {
   std::vector<ChainView> chains;
+  chains.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     chains.push_back(
         take_chain(arena, params.format.mb_width, params.format.mb_height, params.pacing.codes_again));

@@ -297,7 +297,9 @@ void expect_motion_parity(const MotionCase& c, const std::vector<ChainContent>& 
     for (std::size_t i = 0; i < cpu.size(); ++i) {
       SCOPED_TRACE("chain " + std::to_string(i));
       ASSERT_NO_FATAL_FAILURE(expect_sources(*cpu[i], *found[i]));
-      if (index > 0) ASSERT_NO_FATAL_FAILURE(expect_motion(*cpu[i], *found[i]));
+      if (index > 0) {
+        ASSERT_NO_FATAL_FAILURE(expect_motion(*cpu[i], *found[i]));
+      }
     }
     for (const auto& chain : cpu) chain->finish_picture();
     steps.take_reference();
