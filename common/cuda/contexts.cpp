@@ -31,7 +31,7 @@ CUcontext primary_context(int device) {
   return context;
 }
 
-// Of the calling thread.
+// How many DeviceGuards the thread is within, and the context that it had outside of them.
 thread_local int guards = 0;
 thread_local CUcontext context_outside = nullptr;
 

@@ -11,8 +11,7 @@ namespace cu264 {
 
 // Makes the primary context of a device current, and restores the caller's context when it is destroyed, or
 // that there was none. It discards an error that the calling thread has not read, which check_launch would
-// mistake for one of the library's own. If the context is current already, this takes some tens of
-// nanoseconds.
+// mistake for one of the library's own. If the context is current already, the driver is only asked for it.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);

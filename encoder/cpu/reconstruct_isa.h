@@ -18,8 +18,9 @@ const core::CabacCosts& cabac_costs(int qp);
 // The least magnitudes of coefficients that become levels by the dead zones of inter macroblocks with flat
 // scaling lists. Where all are below, the block is zero.
 struct InterLevelLimits {
-  // Of 4x4 blocks side by side, by vertical frequency: horizontal frequencies in the order 0, 2, 1, 3
-  // (encoder/cpu/coefficient_test_inl.h). Chroma has those of AC levels.
+  // They lie as the coefficients that they are compared with (encoder/cpu/coefficient_test_inl.h): by
+  // vertical frequency, and there 4x4 blocks side by side with their horizontal frequencies in the order 0,
+  // 2, 1, 3. Those of chroma are for AC levels.
   std::int16_t luma[4][32], chroma[4][32];
   std::int16_t luma8x8[64];  // either way round: they are symmetric
 };

@@ -14,8 +14,8 @@ struct SatdOfSizes {
   int by4x4, by8x8;
 };
 
-// Of two 8x8 blocks side by side: `rows` holds the rows of the upper and of the lower 4x4 blocks, and then
-// their coefficients.
+// Transforms two 8x8 blocks side by side and adds up their coefficients. `rows` holds the rows of the upper
+// and of the lower 4x4 blocks at first, and their coefficients afterwards.
 static inline SatdOfSizes satd_of_sizes(Lanes (&rows)[2][4]) {
   UnsignedLanes small{}, large{};
   for (auto& of_blocks : rows) {

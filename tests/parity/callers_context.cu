@@ -74,7 +74,7 @@ CUdeviceptr address(const std::uint8_t* d_memory) {
 #if defined(__CUDACC__)
 constexpr std::size_t kDelayBytes = std::size_t{1} << 28;
 
-// About a millisecond.
+// Gives the stream about a millisecond of work.
 void keep_busy(std::uint8_t* d_delay, cudaStream_t stream) {
   for (int i = 0; i < 16; ++i)
     check(driver().set(address(d_delay), static_cast<unsigned char>(i), kDelayBytes, stream), "a delay");

@@ -19,7 +19,7 @@ CUcontext context_of_thread();
 
 class CallersContext {
  public:
-  // Of device 0. It is current from now on.
+  // Makes a context of device 0 and leaves it current.
   CallersContext();
   // Destroys what was made in it and the context. It must be current.
   ~CallersContext();

@@ -62,7 +62,7 @@ struct FoundMacroblock {
 // Those of 32 macroblocks, one in each lane.
 class FoundMacroblocks {
  public:
-  // `mb`: of the lane's in the picture.
+  // `mb` is the index of the lane's macroblock in the picture.
   __device__ void load(const BatchView& batch, const ChainView& chain, std::size_t first_of_picture,
                        std::size_t mb) {
     own_.first_word = *reinterpret_cast<const std::uint32_t*>(batch.macroblocks + first_of_picture + mb);
