@@ -154,6 +154,9 @@ void validate_aq(const Config& config) {
 
 // What P pictures do not go with yet.
 void validate_gop(const Config& config) {
+  require(config.gop != 1 || !config.scene_cuts,
+          "scenecut has no GOPs to begin, since every picture is a key picture",
+          "set gop to 2 or more, or to 0, or leave scenecut out");
   if (config.gop == 1) return;
   const auto refuse = [](bool used, const char* what, const char* remedy) {
     if (used) throw Error(ErrorCode::unsupported, std::string("P pictures do not go with ") + what, remedy);

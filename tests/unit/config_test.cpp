@@ -288,6 +288,17 @@ TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
             std::string::npos);
 }
 
+TEST(Config, SceneCutsNeedGops) {
+  Config c;
+  c.width = c.height = 16, c.scene_cuts = true;
+  for (const int gop : {0, 2}) {
+    c.gop = gop;
+    EXPECT_NO_THROW(validate(c)) << gop;
+  }
+  c.gop = 1;
+  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("scenecut"), std::string::npos);
+}
+
 TEST(Config, GuidesAreChosenOnce) {
   Config good;
   good.width = 64, good.height = 64;
