@@ -8,8 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/hd.h"
-
 namespace cu264::encoder {
 
 // Calls work(row) for rows [0, count), in any order and perhaps at the same time.
@@ -27,12 +25,13 @@ class RowProgress {
   // Rows are taken in order, so the row above is always in somebody's hands, and waiting for it ends.
   int take_row() { return next_++; }
   // Waits until so many macroblocks of the row above are done, or all.
-  CU264_HD_MEMBER void wait_above(int row, int columns) const {
+  // It and set_done are inlined into code for newer instruction sets (core/hd.h).
+  [[gnu::always_inline]] void wait_above(int row, int columns) const {
     if (row == 0) return;
     const std::atomic<int>& above = done_[static_cast<std::size_t>(row - 1)].columns;
     while (above.load(std::memory_order_acquire) < std::min(columns, columns_)) std::this_thread::yield();
   }
-  CU264_HD_MEMBER void set_done(int row, int columns) {
+  [[gnu::always_inline]] void set_done(int row, int columns) {
     done_[static_cast<std::size_t>(row)].columns.store(columns, std::memory_order_release);
   }
 
