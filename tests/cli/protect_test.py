@@ -58,8 +58,10 @@ class Protect(ProtectCase):
                            timeout=TIMEOUT, stderr=subprocess.DEVNULL)
             self.round_trip(path)
 
-    def cabac_round_trip(self, stream):
-        """Signs and suffixes of a CABAC stream: no slice changes its size, the pictures are far off, and all comes back."""
+    def cabac_round_trip(self, stream, most_psnr=16):
+        """Signs and suffixes of a CABAC stream: no slice changes its size, the pictures are far off, and all comes back.
+
+        Each run draws a nonce of its own, so the PSNR varies; `most_psnr` is six standard deviations above the mean of 40 runs."""
         for parts, *options in (("signs",), ("signs,suffixes", "--authenticate", "--threads", 2)):
             with self.subTest(stream=stream, parts=parts, options=options):
                 encrypted, decrypted = self.path("encrypted.264"), self.path("decrypted.264")
@@ -68,13 +70,14 @@ class Protect(ProtectCase):
                 self.with_key("protect", "decrypt", encrypted, "-o", decrypted, "-y")
                 self.assertEqual(self.read("decrypted.264"), self.read(stream))
                 self.assertEqual(slice_sizes(self.read("encrypted.264")), slice_sizes(self.read(stream)))
-                self.assertLess(psnr(encrypted, stream), 18)
+                self.assertLess(psnr(encrypted, stream), most_psnr)
 
     def test_signs_of_cabac(self):
         for name, qp, options in (("main", 26, ["--profile", "main", "--slices", 3]), ("high", 34, ["--profile", "high"]),
                                   ("fine", 8, ["--profile", "high"]), ("best", 26, ["--profile", "high", "--preset", "best"])):
             self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path(f"{name}.264"), "--qp", qp, "--frames", 4, *options)
-            self.cabac_round_trip(self.path(f"{name}.264"))
+            # At QP 8 some macroblocks of noise are I_PCM, which stays in the open.
+            self.cabac_round_trip(self.path(f"{name}.264"), most_psnr=22 if name == "fine" else 16)
 
     @unittest.skipUnless(X264, "needs the x264 command")
     def test_signs_of_cabac_of_x264(self):
