@@ -18,8 +18,9 @@ namespace {
 
 constexpr int kSide = 32;
 
-Config config_for(io::Container container) {
+Config config_for(io::Container container, int gop = 1) {
   Config config;
+  config.gop = gop;
   config.width = config.height = kSide;
   config.set("backend", "cpu");
   config.set("qp", "30");
@@ -50,9 +51,9 @@ void encode_two(Encoder& encoder, const Use& use) {
   receive();
 }
 
-std::vector<std::uint8_t> film(io::Container container, bool fragmented) {
+std::vector<std::uint8_t> film(io::Container container, bool fragmented, int gop = 1) {
   const auto name = std::filesystem::temp_directory_path() / ("cu264-seed-" + std::to_string(getpid()));
-  Encoder encoder(config_for(container));
+  Encoder encoder(config_for(container, gop));
   io::MuxerOptions options;
   options.container = container;
   options.fragmented = fragmented;
@@ -60,7 +61,7 @@ std::vector<std::uint8_t> film(io::Container container, bool fragmented) {
   options.headers = encoder.headers();
   io::OutputFile output(name.string());
   io::Muxer muxer(output, options);
-  encode_two(encoder, [&](const Packet& packet) { muxer.write(packet.data, packet.pts, 1); });
+  encode_two(encoder, [&](const Packet& packet) { muxer.write(packet.data, packet.pts, 1, packet.key); });
   muxer.finish();
   output.commit();
   std::ifstream file(name, std::ios::binary);
@@ -138,7 +139,9 @@ std::vector<ContainerSeed> container_seeds() {
           {"mov", film(io::Container::mp4, true)},
           {"matroska", film(io::Container::mkv, false)},
           {"mpegts", film(io::Container::ts, false)},
-          {"h264", film(io::Container::h264, false)}};
+          {"h264", film(io::Container::h264, false)},
+          {"mov", film(io::Container::mp4, false, 0)},  // with a P picture
+          {"mpegts", film(io::Container::ts, false, 0)}};
 }
 
 std::vector<ContainerSeed> carried_seeds() {

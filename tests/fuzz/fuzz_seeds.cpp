@@ -187,6 +187,22 @@ std::vector<Bytes> captions_seeds() {
 }
 #endif
 
+// Options, a pattern and strokes (see fuzz_encode.cpp).
+std::vector<Bytes> encode_seeds() {
+  std::vector<Bytes> all;
+  for (std::uint8_t number = 0; number < 36; ++number) {
+    Bytes seed{number,
+               static_cast<std::uint8_t>(number / 3),  // profile
+               static_cast<std::uint8_t>(number % 5 == 0),
+               static_cast<std::uint8_t>(number % 7),  // gop
+               static_cast<std::uint8_t>(number % 2)};
+    for (int i = 0; i < 300; ++i)
+      seed.push_back(static_cast<std::uint8_t>(i * i / (1 + number) + i * (number % 3)));
+    all.push_back(seed);
+  }
+  return all;
+}
+
 void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds) {
   std::filesystem::remove_all(folder);  // this also removes what an earlier run added
   std::filesystem::create_directories(folder);
@@ -196,16 +212,17 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
   }
 }
 
-// Makes a stream of two pictures of `side` x `side` samples.
+// Makes a stream of two pictures of `side` x `side` samples, the second of which is a P picture with `gop` 0.
 Bytes stream_of(int side, int qp, int slices,
                 const std::optional<cu264::EncoderWatermark>& watermark = std::nullopt,
-                cu264::Profile profile = cu264::Profile::baseline) {
+                cu264::Profile profile = cu264::Profile::baseline, int gop = 1) {
   cu264::Config config;
   config.profile = profile;
   config.width = config.height = side;
   config.set("backend", "cpu");
   config.set("qp", std::to_string(qp));
   config.set("slices", std::to_string(slices));
+  config.gop = gop;
   config.watermark = watermark;
   const int area = side * side;
   Bytes samples(static_cast<std::size_t>(area) * 3 / 2);
@@ -246,8 +263,12 @@ std::vector<Bytes> protect_seeds() {
   std::vector<Bytes> all;
   for (int number = 0; number < 8; ++number)
     all.push_back(with_prefix(std::uint8_t{0}, small_cabac_stream(number)));  // encrypts signs
-  for (int tool = 0; tool < 8; ++tool)
+  for (int tool = 0; tool < 8; ++tool) {
     all.push_back(with_prefix(static_cast<std::uint8_t>(tool), small_stream(tool)));
+    const auto profile = tool % 2 == 0 ? cu264::Profile::baseline : cu264::Profile::main;
+    all.push_back(
+        with_prefix(static_cast<std::uint8_t>(tool), stream_of(32, 30, 1, std::nullopt, profile, 0)));
+  }
   return all;
 }
 
@@ -337,6 +358,7 @@ int main(int count, char** values) {
   if (count != 2) return std::fputs("usage: fuzz_seeds FOLDER\n", stderr), 1;
   const std::filesystem::path folder = values[1];
   write(folder / "cavlc_parse", cavlc_seeds());
+  write(folder / "encode", encode_seeds());
   write(folder / "options", option_seeds());
   write(folder / "reader", reader_seeds());
   write(folder / "protect", protect_seeds());
