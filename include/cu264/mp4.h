@@ -66,10 +66,11 @@ class Mp4Writer {
   Mp4Writer(Mp4Writer&&) noexcept;
   Mp4Writer& operator=(Mp4Writer&&) noexcept;
 
-  // Appends a picture: an access unit of IDR slices in Annex B form. Time stamps must increase. A picture is
-  // shown until the next one's pts; `duration` (positive) counts for the last picture of the file, and for
-  // the last of a fragment, since the next is not known there. If the first pts is not 0, the file says so
-  // (by an edit list, or by the fragments' decode times).
+  // Appends a picture: an access unit in Annex B form, the first of IDR slices. Pictures of IDR slices are
+  // the file's sync samples. Time stamps must increase. A picture is shown until the next one's pts;
+  // `duration` (positive) counts for the last picture of the file, and for the last of a fragment, since the
+  // next is not known there. If the first pts is not 0, the file says so (by an edit list, or by the
+  // fragments' decode times).
   void write(std::span<const std::uint8_t> access_unit, std::int64_t pts, std::int64_t duration);
 
   // Appends a packet of Mp4Config::audio. What lies before pts 0 (an encoder's priming) is not played.

@@ -12,12 +12,14 @@ from .settings import rational
 
 # FourCC-like names and the pixel formats here; the others of NVENC are not 8-bit 4:2:0 or R, G, B, A in memory.
 _FORMATS = {"NV12": "nv12", "IYUV": "i420", "YUV420": "i420", "ABGR": "rgb"}
-_IDR = 3  # NV_ENC_PIC_TYPE_IDR
+_P, _IDR = 0, 3  # NV_ENC_PIC_TYPE_P and _IDR
+_ENDLESS = 0xFFFFFFFF  # NVENC_INFINITE_GOPLENGTH
+_FORCE_INTRA, _FORCE_IDR = 1, 2  # of NV_ENC_PIC_FLAGS
 
 
 #: What `Reconfigure` can change, and its name here.
 _RECONFIGURED = {"averageBitrate": "bitrate", "maxBitRate": "max_bitrate", "vbvBufferSize": "buffer_bits"}
-#: Options of PyNvVideoCodec's CreateEncoder. Those that are not read concern other pictures than intra pictures, or NVENC.
+#: Options of PyNvVideoCodec's CreateEncoder. Those that are not read concern pictures that do not exist here, or NVENC.
 _OPTIONS = (
     "codec preset profile tuning_info rc constqp bitrate maxbitrate vbvbufsize vbvinit fps gop bf initqp qmin qmax cq "
     "lookahead aq temporalaq ldkfs bref multipass idrperiod repeatspspps numrefl0 numrefl1 gpu_id cudacontext cudastream "
@@ -81,10 +83,14 @@ class PyNvEncoder:
         self._encoder = Encoder(fps, pixel_format=fmt, layout=layout, **settings)
         self._settings = dict(settings, pixel_format=fmt, layout=layout, fps=fps)
 
-    def Encode(self, frame: Any, *_: Any) -> List[Dict[str, Any]]:  # noqa: N802
-        """Takes a frame, and returns the pictures that are ready: dicts of data, timestamp and picture_type."""
+    def Encode(self, frame: Any, flags: Any = 0, *_: Any) -> List[Dict[str, Any]]:  # noqa: N802
+        """Takes a frame, and returns the pictures that are ready: dicts of data, timestamp and picture_type.
+
+        The bits 1 (FORCEINTRA) and 2 (FORCEIDR) of `flags` ask for a key picture.
+        """
+        key = isinstance(flags, int) and flags & (_FORCE_INTRA | _FORCE_IDR) != 0
         with self._guard:
-            packets = self._encoder.send(self._array(frame), [self._frames])
+            packets = self._encoder.send(self._array(frame), [self._frames], keys=[key])
             self._frames += 1
             return self._pictures(packets)
 
@@ -140,7 +146,10 @@ class PyNvEncoder:
 
     @staticmethod
     def _pictures(packets: Any) -> List[Dict[str, Any]]:
-        return [{"data": packet.data, "timestamp": packet.pts, "picture_type": _IDR} for packet in packets]
+        return [
+            {"data": packet.data, "timestamp": packet.pts, "picture_type": _IDR if packet.keyframe else _P}
+            for packet in packets
+        ]
 
 
 def _size(shape: Any) -> int:
@@ -157,7 +166,12 @@ def _bits(value: Any) -> float:
     return float(text[:-1] if factor > 1 else text) * factor
 
 
-def _quality_of(options: Dict[str, Any]) -> Dict[str, Any]:
+def _gop_of(value: Any) -> int:
+    gop = int(value)
+    return 0 if gop in (0, -1, _ENDLESS) else gop  # the first picture alone is a key picture
+
+
+def _quality_of(options: Dict[str, Any], gop: int) -> Dict[str, Any]:
     """NVENC's modes of rate control, its constant quantiser among them, in this package's words."""
     mode = str(options.get("rc", "vbr" if "bitrate" in options else "constqp")).lower()
     if mode not in ("constqp", "cbr", "vbr"):
@@ -165,8 +179,9 @@ def _quality_of(options: Dict[str, Any]) -> Dict[str, Any]:
     if mode == "constqp":
         if "constqp" not in options:
             return {}
-        text = str(options["constqp"]).strip("[]() ")  # 28, "28,31,25" or [28, 31, 25], beginning with I pictures
-        return {"qp": int(text.split(",")[0])}
+        # 28, "28,31,25" or [28, 31, 25]: of I, P and B pictures. `qp` is that of P pictures where there are some.
+        each = str(options["constqp"]).strip("[]() ").split(",")
+        return {"qp": int(each[1 if gop != 1 and len(each) > 1 else 0])}
     if "bitrate" not in options:
         raise ValueError(f"rc {options['rc']!r} needs bitrate=")
     # As with NVENC a picture is coded when it comes, unless a look-ahead is asked for.
@@ -193,7 +208,9 @@ def CreateEncoder(  # noqa: N802
     **kwargs
         codec ("h264"), preset ("P1" to "P7", or of this package), profile ("baseline", "main", "high"), constqp (one
         quantiser or those of I, P and B pictures), rc ("constqp", "cbr", "vbr"), bitrate, maxbitrate and vbvbufsize
-        (bits, also as "5M" or "800k"), lookahead (pictures), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra.
+        (bits, also as "5M" or "800k"), lookahead (pictures), gop (pictures from one key picture to the next; 1, every
+        picture a key picture, unless given), fps, gpu_id and cudastream. Others of NVENC are ignored: they are for B
+        pictures, long-term references, or NVENC itself.
 
     Returns
     -------
@@ -207,7 +224,8 @@ def CreateEncoder(  # noqa: N802
         if option not in _OPTIONS and "::" not in option:
             raise ValueError(f"unknown option {option!r}{meant(option, _OPTIONS)}")
     check_codec(kwargs.get("codec"))
-    settings = _quality_of(kwargs)
+    gop = _gop_of(kwargs.get("gop", 1))
+    settings: Dict[str, Any] = {"gop": gop, **_quality_of(kwargs, gop)}
     if "preset" in kwargs:
         settings["preset"] = preset_of(kwargs["preset"])
     if "profile" in kwargs:

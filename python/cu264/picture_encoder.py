@@ -149,6 +149,7 @@ class Encoder:
         qps: Optional[Sequence[Optional[int]]] = None,
         copy: bool = True,
         durations: Optional[Sequence[int]] = None,
+        keys: Optional[Sequence[bool]] = None,
     ) -> List[_core.Packet]:
         """Sends frames.
 
@@ -161,7 +162,7 @@ class Encoder:
         """
         with self._guard:
             self._begin_clip(None)
-            for _ in self._session.write(frames, pts, qps, copy, durations):
+            for _ in self._session.write(frames, pts, qps, copy, durations, keys):
                 pass
             return self._session.take()
 

@@ -115,16 +115,17 @@ class Session:
         qps: Optional[Sequence[Optional[int]]] = None,
         copy: bool = True,
         durations: Optional[Sequence[int]] = None,
+        keys: Optional[Sequence[bool]] = None,
     ) -> Iterator[None]:
         """Sends an array, or the arrays of an iterable; stops after each, so that its packets can be taken."""
-        if pts is None and qps is None and durations is None and not isinstance(frames, (list, tuple)):
+        if pts is None and qps is None and durations is None and keys is None and not isinstance(frames, (list, tuple)):
             for array in each_array(frames):
-                yield from self._write([self.import_frames(array)], None, None, copy, None)
+                yield from self._write([self.import_frames(array)], None, None, copy, None, None)
             return
         arrays: List[_core.FrameArray] = []
         for array in each_array(frames):
             arrays.append(self.import_frames(array, arrays[0].picture_layout if arrays else None))
-        yield from self._write(arrays, pts, qps, copy, durations)
+        yield from self._write(arrays, pts, qps, copy, durations, keys)
 
     def _write(
         self,
@@ -133,9 +134,10 @@ class Session:
         qps: Optional[Sequence[Optional[int]]],
         copy: bool,
         durations: Optional[Sequence[int]],
+        keys: Optional[Sequence[bool]],
     ) -> Iterator[None]:
         count = sum(len(array) for array in arrays)
-        for name, values in (("pts", pts), ("qps", qps), ("durations", durations)):
+        for name, values in (("pts", pts), ("qps", qps), ("durations", durations), ("keys", keys)):
             if values is not None and len(values) != count:
                 raise ValueError(f"there are {count} frames, but {len(values)} values of {name}")
         durations = checked_durations(durations, pts, self.settings.timed_bitrate)
@@ -149,6 +151,7 @@ class Session:
                 None if pts is None else pts[first:end],
                 qps=None if qps is None else qps[first:end],
                 durations=None if durations is None else durations[first:end],
+                keys=None if keys is None else keys[first:end],
             )
             first = end
             yield
@@ -173,12 +176,15 @@ class Session:
         qps: Optional[Sequence[Optional[int]]] = None,
         whole: bool = False,
         durations: Optional[Sequence[int]] = None,
+        keys: Optional[Sequence[bool]] = None,
     ) -> None:
         """Sends frames; `expected` is how many come at once, if that is known, `whole` if as many will come again."""
         quantisers = checked_qps(qps, len(frames))
         times = self.begin(frames, pts, expected, whole)
         if times:
-            self.encoder.send(frames, times, quantisers, list(durations) if durations is not None else [])
+            self.encoder.send(
+                frames, times, quantisers, list(durations or []), [bool(key) for key in keys] if keys is not None else []
+            )
 
     def begin(
         self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0, whole: bool = False

@@ -53,13 +53,19 @@ class StreamEncoder:
         self._session = Session(made, self._destination.open)
         self._closed = False
 
-    def encode(self, frames: FramesOrChunks, *, qps: Optional[Sequence[Optional[int]]] = None) -> bytes:
+    def encode(
+        self,
+        frames: FramesOrChunks,
+        *,
+        qps: Optional[Sequence[Optional[int]]] = None,
+        keys: Optional[Sequence[bool]] = None,
+    ) -> bytes:
         """Encodes a chunk, which you may overwrite when this returns, and gives the file's next bytes.
 
         Parameters
         ----------
         frames : array, or iterable of arrays
-        qps
+        qps, keys
             As for `VideoWriter.write`.
 
         Returns
@@ -78,14 +84,16 @@ class StreamEncoder:
             for each in each_array(frames):
                 arrays.append(self._session.import_frames(each, arrays[0].picture_layout if arrays else None))
             count = sum(len(array) for array in arrays)
-            if qps is not None and len(qps) != count:
-                raise ValueError(f"there are {count} frames, but {len(qps)} values of qps")
+            for name, values in (("qps", qps), ("keys", keys)):
+                if values is not None and len(values) != count:
+                    raise ValueError(f"there are {count} frames, but {len(values)} values of {name}")
             sent = 0
             for array in arrays:
                 if self._looks_ahead or (self._session.is_open and self._leaves_frames_waiting(len(array))):
                     array.copy()
                 some = None if qps is None else qps[sent : sent + len(array)]
-                self._session.send(array, expected=count, qps=some, whole=True)
+                begins = None if keys is None else keys[sent : sent + len(array)]
+                self._session.send(array, expected=count, qps=some, whole=True, keys=begins)
                 sent += len(array)
             self._session.finish_chunk()
             return self._bytes(self._session.take())

@@ -55,6 +55,7 @@ class GroupStream:
         qp: Optional[int] = None,
         copy: bool = True,
         duration: Optional[int] = None,
+        key: bool = False,
     ) -> bool:
         """Takes a picture.
 
@@ -74,6 +75,8 @@ class GroupStream:
             must stay unchanged until its packet has been received.
         duration : int, optional
             How long it is shown, in units of the time base, which `timed_bitrate` counts; by default as long as `fps` says.
+        key : bool, default False
+            Whether the picture begins a GOP, wherever `gop` would have it begin: where a viewer joins, or after a loss.
 
         Returns
         -------
@@ -104,7 +107,7 @@ class GroupStream:
             if copy:
                 frames.copy()
             session = self._group._session
-            taken: bool = self._unless_closed(lambda: session.submit(stream, frames, pts, shown, quantiser, timeout))
+            taken: bool = self._unless_closed(lambda: session.submit(stream, frames, pts, shown, key, quantiser, timeout))
             if taken:
                 self._last_pts = pts
                 self._layout = self._layout or frames.picture_layout

@@ -260,6 +260,7 @@ class VideoWriter:
         qps: Optional[Sequence[Optional[int]]] = None,
         copy: bool = True,
         durations: Optional[Sequence[int]] = None,
+        keys: Optional[Sequence[bool]] = None,
     ) -> None:
         """Encodes frames.
 
@@ -278,6 +279,8 @@ class VideoWriter:
         durations : sequence of int, optional
             How long each picture is shown, in units of the time base, which `timed_bitrate` counts. By default until the
             next picture of this call, and the last one as long as `fps` says.
+        keys : sequence of bool, optional
+            Which pictures begin a GOP, beside those that `gop` makes key pictures: where a viewer joins, or after a loss.
 
         Raises
         ------
@@ -291,7 +294,7 @@ class VideoWriter:
         with self._guard:
             if self._closed:
                 raise ValueError("the writer is closed: open another one")
-            for _ in self._session.write(frames, pts, qps, copy, durations):
+            for _ in self._session.write(frames, pts, qps, copy, durations, keys):
                 self._destination.write(self._session.take())
 
     def _write_once(self, array: _core.FrameArray, expected: int, qps: Optional[Sequence[Optional[int]]]) -> None:

@@ -38,12 +38,13 @@ EncoderSession::EncoderSession(const StreamFormat& format)
       }()) {}
 
 void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts,
-                          const std::vector<std::optional<int>>& qps, const Durations& durations) {
+                          const std::vector<std::optional<int>>& qps, const Durations& durations,
+                          const std::vector<bool>& keys) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
   if (ended_) receive_rest();  // so that pictures are counted clip by clip
   held_.push_back({sent_ + pts.size(), object});
   try {
-    send_all(frames, pts, qps, durations);
+    send_all(frames, pts, qps, durations, keys);
   } catch (...) {
     held_.back().end = sent_;  // the others are not read any more
     throw;
@@ -52,13 +53,15 @@ void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pt
 }
 
 void EncoderSession::send_all(const FrameArray& frames, const std::vector<std::int64_t>& pts,
-                              const std::vector<std::optional<int>>& qps, const Durations& durations) {
+                              const std::vector<std::optional<int>>& qps, const Durations& durations,
+                              const std::vector<bool>& keys) {
   ReleasedGil released;
   for (std::size_t i = 0; i < pts.size(); ++i) {
     Frame frame = frames.frame(static_cast<std::int64_t>(i));
     frame.pts = pts[i];
     if (!qps.empty()) frame.qp = qps[i];
     if (!durations.empty()) frame.duration = durations[i];
+    if (!keys.empty()) frame.key = keys[i];
     while (!encoder_->send(frame)) {
       if (auto packet = encoder_->receive()) receive(std::move(*packet));
       released.let_signals_in([this] { report(); });

@@ -35,10 +35,11 @@ class EncoderSession {
  public:
   explicit EncoderSession(const StreamFormat& format);
 
-  // Sends all frames; pts[i] is that of the i-th, and so are qps[i] and durations[i], unless there are none.
-  // `frames` is kept until their packets have come.
+  // Sends all frames; pts[i] is that of the i-th, and so are qps[i], durations[i] and keys[i], unless there
+  // are none. `frames` is kept until their packets have come.
   void send(nb::object frames, const std::vector<std::int64_t>& pts,
-            const std::vector<std::optional<int>>& qps, const Durations& durations);
+            const std::vector<std::optional<int>>& qps, const Durations& durations,
+            const std::vector<bool>& keys);
 
   // Sends frames from number `first` on as far as there is room, without waiting, and returns the number of
   // the first that was not sent. Calls for the rest follow with the same arguments but `first`.
@@ -84,7 +85,8 @@ class EncoderSession {
   void receive(Packet packet);
   void receive_rest();  // of a clip that has ended
   void send_all(const FrameArray& frames, const std::vector<std::int64_t>& pts,
-                const std::vector<std::optional<int>>& qps, const Durations& durations);
+                const std::vector<std::optional<int>>& qps, const Durations& durations,
+                const std::vector<bool>& keys);
   void release_frames();
   void report();  // with the GIL
   std::uint64_t settled() const { return sent_ == 0 ? 0 : received_ + info().dropped; }

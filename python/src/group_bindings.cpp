@@ -21,8 +21,8 @@ void bind_group(nb::module_& m) {
           },
           "options"_a, "batches_in_flight"_a, "longest_wait_us"_a, "queue"_a)
       .def("open", &GroupSession::open, "format"_a)
-      .def("submit", &GroupSession::submit, "stream"_a, "frames"_a, "pts"_a, "duration"_a, "qp"_a.none(),
-           "timeout"_a.none())
+      .def("submit", &GroupSession::submit, "stream"_a, "frames"_a, "pts"_a, "duration"_a, "key"_a,
+           "qp"_a.none(), "timeout"_a.none())
       .def("receive", &GroupSession::receive, "stream"_a, "timeout"_a.none())
       .def("receive_any", &GroupSession::receive_any, "timeout"_a.none())
       .def("ready_descriptor", &GroupSession::ready_descriptor)

@@ -58,11 +58,11 @@ GroupSession::Stream GroupSession::open(const StreamFormat& format) {
   return group_->open(config_of(format));
 }
 
-bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, std::int64_t duration,
+bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, std::int64_t duration, bool key,
                           std::optional<int> qp, const Seconds& timeout) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
   Frame frame = frames.frame(0);
-  frame.pts = pts, frame.duration = duration, frame.qp = qp;
+  frame.pts = pts, frame.duration = duration, frame.key = key, frame.qp = qp;
   const bool hold = frames.on_device();
   if (hold) held_[stream].frames.push_back(object);  // before the packet can come
   bool taken = false;

@@ -35,7 +35,7 @@ class GroupSession {
 
   // Takes the first of `frames`, and keeps those in device memory until they have been read. Only one thread
   // at a time may submit to a stream.
-  bool submit(Stream stream, nb::object frames, std::int64_t pts, std::int64_t duration,
+  bool submit(Stream stream, nb::object frames, std::int64_t pts, std::int64_t duration, bool key,
               std::optional<int> qp, const Seconds& timeout);
   std::optional<Packet> receive(Stream stream, const Seconds& timeout);
   // Stream, packet, and the message of an error instead of a packet.

@@ -143,7 +143,7 @@ void bind_encoder(nb::module_& m) {
   nb::class_<EncoderSession>(m, "EncoderSession")
       .def(nb::init<const StreamFormat&>(), "format"_a)
       .def("send", &EncoderSession::send, "frames"_a, "pts"_a, "qps"_a = std::vector<std::optional<int>>(),
-           "durations"_a = Durations())
+           "durations"_a = Durations(), "keys"_a = std::vector<bool>())
       .def("send_without_waiting", &EncoderSession::send_without_waiting, "frames"_a, "pts"_a, "first"_a,
            "Sends as far as there is room, and returns the index of the first frame that was not sent.")
       .def("receive_ready", &EncoderSession::receive_ready)

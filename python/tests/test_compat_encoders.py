@@ -23,7 +23,7 @@ def nv12():
 
 def test_pynvvideocodec(nv12):
     encoder = CreateEncoder(64, 64, "NV12", True, codec="h264", preset="P1", profile="high", constqp="28,31,25",
-                            fps=30, gop=30, bf=0)
+                            fps=30, bf=0)
     expected = list(cu264.Encoder(30, qp=28, preset="fast", profile="high", headers="every", pixel_format="nv12")
                     .packets(nv12))
     pictures = []
@@ -37,6 +37,25 @@ def test_pynvvideocodec(nv12):
     assert all(picture["data"][4] & 31 == 7 for picture in pictures)  # an SPS at the beginning
     second = encoder.Encode(nv12[0].tobytes()) + encoder.EndEncode()
     assert [picture["data"] for picture in second] == [expected[0].data]
+
+
+def test_pynvvideocodec_gops(nv12):
+    def pictures_of(flags=(), **options):
+        encoder = CreateEncoder(64, 64, "NV12", True, preset="P1", **options)
+        pictures = []
+        for index, frame in enumerate(nv12):
+            pictures += encoder.Encode(frame, 2 if index in flags else 0)
+        return pictures + encoder.EndEncode()
+
+    expected = list(cu264.Encoder(30, qp=31, gop=5, preset="fast", headers="every", pixel_format="nv12").packets(nv12))
+    pictures = pictures_of(gop=5, constqp="28,31,25")
+    assert [picture["data"] for picture in pictures] == [packet.data for packet in expected]
+    assert [picture["picture_type"] for picture in pictures] == [3 if i % 5 == 0 else 0 for i in range(12)]
+    for endless in (0, -1, 0xFFFFFFFF):
+        pictures = pictures_of([4, 7], gop=endless, constqp=28)
+        assert [i for i, picture in enumerate(pictures) if picture["picture_type"] == 3] == [0, 4, 7]
+    with pytest.raises(ValueError, match="gop"):
+        CreateEncoder(64, 64, "NV12", True, gop=-2)
 
 
 def test_pynvvideocodec_formats(nv12):

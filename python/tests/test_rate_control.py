@@ -154,3 +154,34 @@ def test_a_clip_after_one_that_was_left(mixed):
     packets += encoder.flush()
     assert [packet.size for packet in packets][-len(expected):] == expected
     assert encoder.dropped == 50 - len(expected) and encoder._session.encoder.waiting == 0
+
+
+def test_key_pictures_on_request(noisy):
+    """Every way to write frames takes keys; groups take one picture and its key."""
+    pictures, keys = noisy[:6], [False, False, True, False, True, True]
+    settings = {"qp": 30, "gop": 0, "preset": "fast", "backend": "cpu"}
+    found = [True, False, True, False, True, True]
+    encoder = cu264.Encoder(25, **settings)
+    packets = encoder.send(pictures, keys=keys) + encoder.flush()
+    assert [packet.keyframe for packet in packets] == found
+    expected = b"".join(packet.data for packet in packets)
+    assert [packet.keyframe for packet in cu264.Encoder(25, **settings).packets(pictures)] == [True] + 5 * [False]
+    out = io.BytesIO()
+    with cu264.VideoWriter(out, 25, container="h264", **settings) as video:
+        video.write(list(pictures[:3]), keys=keys[:3])
+        video.write(pictures[3:], keys=keys[3:])
+    stream = cu264.StreamEncoder(25, container="h264", **settings)
+    chunks = [stream.encode(pictures[i:i + 2], keys=keys[i:i + 2]) for i in (0, 2, 4)] + [stream.close()]
+    assert out.getvalue() == b"".join(chunks)
+    group = cu264.StreamGroup(backend="cpu", queue=len(keys))
+    camera = group.open(25, qp=30, gop=0, preset="fast")
+    for picture, key in zip(pictures, keys):
+        camera.submit(picture, key=key)
+    camera.flush()
+    received = [camera.receive() for _ in keys]
+    assert [packet.keyframe for packet in received] == found
+    assert b"".join(packet.data for packet in received) == expected
+    another = cu264.StreamEncoder(25, **settings)
+    for call in (lambda: encoder.send(pictures, keys=[True]), lambda: another.encode(pictures, keys=[True])):
+        with pytest.raises(ValueError, match="6 frames, but 1 values of keys"):
+            call()

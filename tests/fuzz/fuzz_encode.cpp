@@ -1,5 +1,5 @@
-// Small clips with P pictures of arbitrary content and options: libavcodec decodes every stream without a message to
-// exactly the reconstruction, and the bytes do not depend on the number of threads.
+// Small clips with P pictures of arbitrary content and options: libavcodec decodes every stream without a
+// message to exactly the reconstruction, and the bytes do not depend on the number of threads.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -56,8 +56,8 @@ Config draw_config(Input& input) {
   return config;
 }
 
-// The first picture repeats some bytes of the input. Each of the others is the one before, moved, with rectangles that
-// are painted, altered or moved on their own.
+// The first picture repeats some bytes of the input. Each of the others is the one before, moved, with
+// rectangles that are painted, altered or moved on their own.
 std::vector<Picture> draw_clip(Input& input, int width, int height) {
   std::vector<Picture> clip(static_cast<std::size_t>(2 + input.below(6)), Picture(width, height));
   std::vector<std::uint8_t> pattern(static_cast<std::size_t>(1 + input.byte()));
