@@ -174,6 +174,7 @@ class BadOutput(CommandTest):
         # Nobody reads the second output, a pipe: the encode cannot finish after the first signal, the second ends it.
         sink = os.open(self.path("sink"), os.O_RDWR)
         command = self.start_endless_encode(out, "--preset", "fast", "--recon", self.path("sink"))
+        self.wait_until_it_catches(command, signal.SIGINT)
         time.sleep(1)
         command.send_signal(signal.SIGINT)
         time.sleep(0.3)

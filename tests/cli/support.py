@@ -71,6 +71,15 @@ class FolderTest(unittest.TestCase):
     def path(cls, name):
         return os.path.join(cls.folder, name)
 
+    def wait_until_it_catches(self, command, signal_number):
+        for _ in range(500):
+            with open(f"/proc/{command.pid}/status") as status:
+                caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
+            if caught >> (signal_number - 1) & 1:
+                return
+            time.sleep(0.02)
+        self.fail("the signal was not caught within ten seconds")
+
 
 @unittest.skipUnless(HAS_FFMPEG, "needs the ffmpeg and ffprobe commands")
 class CommandTest(FolderTest):
@@ -109,15 +118,6 @@ class CommandTest(FolderTest):
         self.assertTrue(re.search(pattern, lines[0]), f"'{pattern}' is not in: {lines[0]}")
         self.assertEqual(set(os.listdir(self.folder)), before, "a file was left behind")
         return done
-
-    def wait_until_it_catches(self, command, signal_number):
-        for _ in range(500):
-            with open(f"/proc/{command.pid}/status") as status:
-                caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
-            if caught >> (signal_number - 1) & 1:
-                return
-            time.sleep(0.02)
-        self.fail("the signal was not caught within ten seconds")
 
 
 SKIPPED = 77  # the exit status that CMakeLists.txt tells ctest about
