@@ -109,9 +109,10 @@ CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, in
 //                                      8 or 12 blocks reaches stop.quarter_limit
 //   rank_intra16x16(ranks)             by SATD and mode bits, sorted
 //   choose_intra16x16(ranks, to_beat)  core::choose_mode, where rate and distortion decide
-//   take_intra4x4(found, cost)         makes that the macroblock's luma; likewise take_intra8x8
+//   take_intra4x4(found, cost)         makes that the macroblock's luma, whose cost is by SATD or by rate and
+//                                      distortion; likewise take_intra8x8
 //   take_intra16x16(choice)            the same, after choose_intra16x16
-//   code_intra16x16(mode)              codes and takes that mode, where SATD decides
+//   code_intra16x16(mode, cost)        codes and takes that mode, where SATD decides
 // chroma_pattern() is known when search_intra4x4 has returned.
 
 // The type of a search's rate model.
@@ -155,13 +156,13 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
         large.satd_cost + header_cost_by_satd(search, MacroblockKind::intra8x8, large);
     if (large.kept && is_better_by_satd(large_cost, whole, kBetterIntra8x8) &&
         !(small_is_better && is_better_by_satd(small_cost, large_cost, kBetterIntra4x4Than8x8))) {
-      return search.take_intra8x8(large, 0);
+      return search.take_intra8x8(large, large_cost);
     }
   }
   if (small_is_better) {
-    search.take_intra4x4(small, 0);
+    search.take_intra4x4(small, small_cost);
   } else {
-    search.code_intra16x16(mode_of_rank(ranks[0]));
+    search.code_intra16x16(mode_of_rank(ranks[0]), whole);
   }
 }
 

@@ -21,7 +21,7 @@ struct SkipOffer {
 };
 
 // Whether a macroblock will be an I macroblock, as far as is known before the search for those: where SATD
-// decides, all that are likely to be.
+// decides, most that are likely to be will.
 CU264_HD bool will_be_intra(MacroblockKind kind, bool intra_is_likely, bool by_rd) {
   return !is_inter(kind) || (intra_is_likely && !by_rd);
 }

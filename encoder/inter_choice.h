@@ -21,6 +21,8 @@ struct InterChoice {
   std::int32_t satd = 0;
   std::int64_t rd_cost = 0;      // as it was coded, where rate and distortion decide
   bool intra_is_likely = false;  // Intra prediction is to be tried
+
+  CU264_HD_MEMBER std::int32_t satd_cost(int satd_lambda) const { return satd + satd_lambda * bits; }
 };
 
 CU264_HD InterChoice choice_of(const core::InterTrial& trial) {

@@ -68,7 +68,7 @@ struct MacroblockContext {
 };
 
 struct LumaCandidate {
-  std::int64_t cost = 0;  // where rate and distortion decide
+  std::int64_t cost = 0;  // by SATD, or by rate and distortion where these decide
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
   bool inter_transform_8x8 = false;

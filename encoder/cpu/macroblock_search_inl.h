@@ -89,9 +89,10 @@ struct LumaSearch {
     }
     return least;
   }
-  void code_intra16x16(int mode) {
+  void code_intra16x16(int mode, std::int64_t cost) {
     Intra16x16Trial trial = quantise_intra16x16(mb, mode, predictions[mode], pattern, false, best);
     settle_intra16x16(trial, trial.highest_pattern());
+    best.cost = cost;
   }
 };
 

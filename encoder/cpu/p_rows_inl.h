@@ -79,7 +79,7 @@ static inline void code_row(const PPicture& p, int mb_y) {
     code_inter(mb, chain, mb_x, mb_y, choice, chain.fields[0][index], luma, chroma);
     settle_macroblock(mb, picture, mb_x, mb_y, qp, luma, chroma);
     picture.motion[index] = chain.fields[0][index];
-    const int inter = choice.satd + mb.satd_lambda * choice.bits;
+    const int inter = choice.satd_cost(mb.satd_lambda);
     choice.intra_is_likely = false;
     if (core::inter_is_good(inter, mb.satd_lambda)) continue;
     const int limit = core::likely_intra_cost(inter, mb.satd_lambda, mb.search.rd_candidates > 0);
@@ -123,10 +123,10 @@ static inline void intra_row(const PPicture& p, int mb_y) {
     LumaCandidate luma;
     ChromaCandidate chroma;
     search_macroblock(mb, picture, mb_x, mb_y, luma, chroma);
-    if (mb.search.rd_candidates > 0) {
-      const std::int64_t cost = luma.cost + chroma.cost + header_cost(mb, core::kPMbTypes);
-      if (cost >= choice.rd_cost) continue;
-    }
+    const bool is_better = mb.search.rd_candidates > 0
+                               ? luma.cost + chroma.cost + header_cost(mb, core::kPMbTypes) < choice.rd_cost
+                               : luma.cost < choice.satd_cost(mb.satd_lambda);
+    if (!is_better) continue;
     settle_macroblock(mb, picture, mb_x, mb_y, qp, luma, chroma);
   }
   p.rows_in_order->set_done(mb_y, picture.mb_width);

@@ -82,7 +82,7 @@ struct MadeUpSearch {
   void take_intra4x4(const IntraNxNResult&, std::int64_t total) { done += "4x4", cost = total; }
   void take_intra8x8(const IntraNxNResult&, std::int64_t total) { done += "8x8", cost = total; }
   void take_intra16x16(const ModeChoice& choice) { done += "16x16", cost = choice.cost; }
-  void code_intra16x16(int mode) { done += "code " + std::to_string(mode); }
+  void code_intra16x16(int mode, std::int64_t total) { done += "code " + std::to_string(mode), cost = total; }
 };
 
 // mb_type 0, coded_block_pattern and mb_qp_delta, from tables 9-4 and 9-1.
@@ -99,6 +99,7 @@ TEST(LumaDecision, BySatdTheHeaderCounts) {
       search.satd4x4 = static_cast<std::uint32_t>(1500 - 2 * header_bits(pattern) - difference);
       decide_luma_by_satd(search);
       EXPECT_EQ(search.done, difference > 0 ? "4x4" : "code 2") << pattern << ' ' << difference;
+      EXPECT_EQ(search.cost, difference > 0 ? 1500 - difference : 1600) << pattern << ' ' << difference;
     }
   }
 }

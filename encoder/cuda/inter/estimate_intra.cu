@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const int qp = core::macroblock_qp(batch.params[picture].qp, offset), satd_lambda = costs.satd_lambda[qp];
   const ChainView& chain = step.chains[picture];
   InterChoice& choice = chain.choices[mb];
-  const int inter = choice.satd + satd_lambda * choice.bits;
+  const int inter = choice.satd_cost(satd_lambda);
   bool likely = false;
   if (!core::inter_is_good(inter, satd_lambda)) {
     const int slice = core::slice_of_row(mb_y, batch.slices, batch.mb_height);

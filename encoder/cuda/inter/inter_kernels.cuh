@@ -155,14 +155,17 @@ __global__ void __launch_bounds__(32 * kIntraWarps)
           s, constants.of(batch, row.position, mine), mine, row.position, NoMarks{}, WarpsThatNeverMeet{},
           memory.intra8x8.workspace(intra8x8_space, NothingToWaitFor{}));
       __syncwarp();
-      bool taken = true;
+      const SearchConstants here = constants.of(batch, row.position, mine);
+      const InterChoice& inter = choices[row.position.mb_x];
+      bool is_better;
       if constexpr (kRd) {
-        const SearchConstants here = constants.of(batch, row.position, mine);
         const std::int64_t header = core::bits_cost<SearchRate>(
             static_cast<std::int64_t>(core::kPMbTypes) << SearchRate::kFraction, here.rd_lambda);
-        taken = result.cost + header < choices[row.position.mb_x].rd_cost;
+        is_better = result.cost + header < inter.rd_cost;
+      } else {
+        is_better = result.cost < inter.satd_cost(here.satd_lambda);
       }
-      if (taken) store_macroblock(s, batch, row.position, lane, result.record);
+      if (is_better) store_macroblock(s, batch, row.position, lane, result.record);
       row.finish(lane);
     }
   }

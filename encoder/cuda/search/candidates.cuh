@@ -43,7 +43,7 @@ struct LaneConstants {
 struct MacroblockResult {
   core::MacroblockRecord record;  // all but intra4x4_pred_mode
   int mode_bits = 0;              // of the Intra_4x4 modes
-  std::int64_t cost = 0;          // if the preset decides by cost
+  std::int64_t cost = 0;          // of luma by SATD, or of all by rate and distortion
 };
 
 template <bool kRdoq, class Coder>

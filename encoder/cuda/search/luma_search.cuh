@@ -232,7 +232,8 @@ struct LumaSearch {
     reconstruct_intra16x16(choice.mode, choice.pattern != 0);
   }
 
-  __device__ void code_intra16x16(int mode) {
+  __device__ void code_intra16x16(int mode, std::int64_t cost) {
+    result.cost += cost;
     std::uint8_t* const samples = s.canvas.at(0, 0);
     predict_intra16x16(s, mine.lane, start.neighbours, mode, samples, Canvas::kPitch);
     Coder16x16 coder = coder_of(samples);
