@@ -7,6 +7,7 @@
 #include <wels/codec_api.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "common/bitstream/nal_unit.h"
@@ -60,14 +61,19 @@ std::vector<Picture> decode_with_openh264(std::span<const std::uint8_t> stream) 
   const Decoder decoder = open_decoder();
   std::vector<Picture> pictures;
   unsigned char* planes[3] = {};
-  // Each NAL unit comes in a call of its own, so that nothing but the stream says where a picture ends.
-  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) {
+  const auto decode = [&](std::span<const std::uint8_t> nal) {
     std::vector<std::uint8_t> unit{0, 0, 0, 1};
-    unit.insert(unit.end(), nal.unit.begin(), nal.unit.end());
+    unit.insert(unit.end(), nal.begin(), nal.end());
     SBufferInfo info{};
     decoder->DecodeFrame2(unit.data(), static_cast<int>(unit.size()), planes, &info);
     take_picture(planes, info, pictures);
-  }
+  };
+  // Each NAL unit comes in a call of its own, so that nothing but the stream says where a picture ends.
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) decode(nal.unit);
+  // A picture that only the end of the stream ends has the time stamp of the call before. If that call ended
+  // another picture, openh264 may show the two in the wrong order (2.3.1). So an access unit delimiter
+  // (H.264 7.3.2.4) ends the last picture.
+  decode(std::array<std::uint8_t, 2>{9, 0xf0});
   int end = 1;
   decoder->SetOption(DECODER_OPTION_END_OF_STREAM, &end);
   SBufferInfo info{};
