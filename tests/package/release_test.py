@@ -59,6 +59,29 @@ class Notes(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (1, "CHANGELOG.md has no section [99.0.0]\n"))
 
 
+class ExtensionModule(unittest.TestCase):
+    """A module is refused if what nm calls undefined in it is cu264's own."""
+
+    def check(self, symbols):
+        with tempfile.TemporaryDirectory() as folder:
+            nm = os.path.join(folder, "nm")
+            with open(nm, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\ncat <<'END'\n{symbols}END\n")
+            os.chmod(nm, 0o755)
+            return subprocess.run([os.environ.get("CMAKE", "cmake"), f"-DNM={nm}", "-DMODULE=_core.abi3.so", "-P",
+                                   os.path.join(ROOT, "cmake/CheckDefined.cmake")], stderr=subprocess.PIPE, text=True, timeout=60)
+
+    def test_may_lack_what_others_bring(self):
+        done = self.check("                 U PyLong_AsLong\n                 U memcpy@GLIBC_2.14\n                 U tbb::detail::r1::execution_slot(int)\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_has_what_it_calls_of_cu264(self):
+        for symbol in ("cu264::encoder::isa_portable::reconstruct_rows(int)", "typeinfo for cu264::Error", "nanobind::detail::nb_func_new(int)"):
+            done = self.check(f"                 U PyLong_AsLong\n                 U {symbol}\n")
+            self.assertEqual(done.returncode, 1, symbol)
+            self.assertIn(symbol, done.stderr)
+
+
 class BillOfMaterials(unittest.TestCase):
     def test_says_what_is_in_which_file(self):
         with tempfile.TemporaryDirectory() as folder:
