@@ -154,13 +154,20 @@ class Pipelines(unittest.TestCase):
     def test_end_in_the_middle(self):
         """Ctrl-C with -e sends EOS: the file is whole, with the pictures that were looked at ahead."""
         path = self.path("cut.mp4")
-        source = f"videotestsrc pattern=ball is-live=true ! {CAPS}"
-        process = subprocess.Popen(["gst-launch-1.0", "-e", "-q", *source.split(), "!", "cu264enc", "bitrate=300", "!",
-                                    "h264parse", "!", "mp4mux", "!", "filesink", f"location={path}"])
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
+        source = f"videotestsrc pattern=ball is-live=true ! {CAPS} ! identity silent=false"
+        process = subprocess.Popen(["gst-launch-1.0", "-e", "-v", *source.split(), "!", "cu264enc", "bitrate=300", "!",
+                                    "h264parse", "!", "mp4mux", "!", "filesink", f"location={path}"],
+                                   stdout=subprocess.PIPE, text=True)
+        sent = 0
+        for line in process.stdout:  # identity says which buffers pass
+            if "last-message = chain" in line:
+                sent += 1
+                if sent == 25:
+                    process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(60), 0)
-        self.assertGreater(len(pictures_of(path)), 20)
+        process.stdout.close()
+        self.assertGreaterEqual(sent, 25)
+        self.assertEqual(len(pictures_of(path)), sent)
 
     def test_no_leaks(self):
         for pipeline in (
